@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+// The stairs of the house: a target may depend on targets of lower floors only.
+// `Tests/HouseTests` reads this file and the imports of every source and fails when one reaches upwards.
+
+import PackageDescription
+
+/// Settings of every Swift target: the strictest the language offers, so that data-race safety is proven, not believed.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A Swift target of the library or the tools.
+func floor(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+}
+
+/// The tests that stand beside a target.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "swift-xmpp",
+    products: [
+        .library(name: "XMPP", targets: ["XMPP"]),
+        .library(name: "XMPPTestSupport", targets: ["XMPPTestSupport"]),
+        .executable(name: "jabberctl", targets: ["jabberctl"]),
+        .executable(name: "jabberctld", targets: ["jabberctld"]),
+    ],
+    targets: [
+        // Cellar: C libraries, one module map and one shim header each.
+        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        // No pkgConfig: the file that libunbound installs asks for libevent's, which nothing here needs.
+        .systemLibrary(name: "CUnbound", providers: [.apt(["libunbound-dev"])]),
+        .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        // A target of C, not a system module: libunistring's headers redefine the types of stdint.h.
+        .target(name: "CUnistring", linkerSettings: [.linkedLibrary("unistring")]),
+
+        // Ground floor.
+        floor("XMPPXML", ["CLibXML2"]),
+        floor("XMPPCrypto", ["COpenSSL"]),
+        floor("SocketIO", []),
+
+        // First floor: values only.
+        floor("XMPPCore", ["XMPPXML", "CIDN2", "CUnistring"]),
+
+        // Second floor: protocol logic without I/O, and transport without XML.
+        floor("XMPPProtocol", ["XMPPCore", "XMPPXML", "XMPPCrypto"]),
+        floor("XMPPTransport", ["SocketIO", "COpenSSL", "CUnbound"]),
+
+        // Third floor: the library that people import.
+        floor("XMPP", ["XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport"]),
+
+        // Fourth floor: control protocol, daemon, command.
+        floor("JabberControl", ["SocketIO"]),
+        floor("JabberDaemon", ["XMPP", "JabberControl"]),
+        floor("JabberCLI", ["JabberControl"]),
+
+        // Roof.
+        .executableTarget(name: "jabberctl", dependencies: ["JabberCLI"], swiftSettings: strict),
+        .executableTarget(name: "jabberctld", dependencies: ["JabberDaemon"], swiftSettings: strict),
+
+        // Wing: what tests, ours and other people's, are made of.
+        floor(
+            "XMPPTestSupport",
+            ["XMPP", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport", "COpenSSL"]
+        ),
+
+        tests("XMPPXMLTests", ["XMPPXML"]),
+        tests("XMPPCryptoTests", ["XMPPCrypto"]),
+        tests("SocketIOTests", ["SocketIO"]),
+        tests("XMPPCoreTests", ["XMPPCore", "XMPPXML"]),
+        tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto"]),
+        tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL"]),
+        tests("XMPPTests", ["XMPP", "XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "XMPPTransport", "XMPPTestSupport"]),
+        tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
+        tests("JabberControlTests", ["JabberControl", "SocketIO"]),
+        tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),
+        tests("JabberCLITests", ["JabberCLI", "JabberControl", "JabberDaemon", "XMPPTestSupport", "SocketIO"]),
+        tests("HouseTests", []),
+        tests("IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon"]),
+    ]
+)

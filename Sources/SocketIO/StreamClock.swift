@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+
+/// A timer that can be called off. Cancelling twice, or after it has fired, does nothing.
+package protocol ScheduledTimer: Sendable {
+    /// Calls the timer off. On the executor's queue, the body is never run after this returns.
+    func cancel()
+}
+
+/// Where time comes from: the system's monotonic clock, or a test's.
+package protocol StreamClock: Sendable {
+    /// Time since an arbitrary fixed point; never goes back, unaffected by wall-clock changes.
+    var now: Duration { get }
+
+    /// Runs `body` once on the executor's queue after `delay`.
+    ///
+    /// - Parameters:
+    ///   - delay: How long from now; zero or less means as soon as possible.
+    ///   - executor: Whose queue runs `body`.
+    ///   - body: What to run.
+    func schedule(
+        after delay: Duration, on executor: StreamExecutor, _ body: @escaping @Sendable () -> Void
+    ) -> any ScheduledTimer
+}
+
+/// The system's monotonic clock with timers of Dispatch.
+package struct SystemClock: StreamClock {
+    /// Makes the clock.
+    package init() {}
+
+    /// Time since the machine started.
+    package var now: Duration {
+        .nanoseconds(Int64(truncatingIfNeeded: DispatchTime.now().uptimeNanoseconds))
+    }
+
+    /// Runs `body` once on the executor's queue after `delay`.
+    package func schedule(
+        after delay: Duration, on executor: StreamExecutor, _ body: @escaping @Sendable () -> Void
+    ) -> any ScheduledTimer {
+        let item = DispatchWorkItem(block: body)
+        executor.queue.asyncAfter(deadline: .now() + max(0, delay.inSeconds), execute: item)
+        return DispatchTimer(item: item)
+    }
+}
+
+/// A work item of Dispatch as a timer.
+///
+/// Unchecked: `DispatchWorkItem` is documented to be usable from every thread but is not marked `Sendable` on Linux; this
+/// struct only ever calls its `cancel()`.
+private struct DispatchTimer: ScheduledTimer, @unchecked Sendable {
+    let item: DispatchWorkItem
+
+    func cancel() {
+        item.cancel()
+    }
+}
+
+extension Duration {
+    /// This duration in seconds.
+    package var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+}
