@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where unpredictable octets come from: ``SecureRandom`` in use, a seeded source in tests.
+package protocol RandomSource: Sendable {
+    /// `count` fresh octets; none when `count` is not positive.
+    func bytes(_ count: Int) -> [UInt8]
+}
+
+extension RandomSource {
+    /// A fresh identifier of 128 bits as 26 characters `a`–`z`, `2`–`7`.
+    ///
+    /// For stanza ids, resources and nonces: needs no escaping in XML, in JIDs, in SCRAM or in a shell, and survives
+    /// software that folds case.
+    package func identifier() -> String {
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(26)
+        var pending: UInt = 0
+        var pendingBits: UInt = 0
+        for byte in bytes(16) {
+            pending = (pending << 8 | UInt(byte)) & 0xFFFF
+            pendingBits += 8
+            while pendingBits >= 5 {
+                pendingBits -= 5
+                text.append(alphabet[Int(pending >> pendingBits & 31)])
+            }
+        }
+        if pendingBits > 0 {
+            text.append(alphabet[Int(pending << (5 - pendingBits) & 31)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
