@@ -80,7 +80,9 @@ let package = Package(
         tests("XMPPCoreTests", ["XMPPCore", "XMPPXML"]),
         tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto"]),
         tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL"]),
-        tests("XMPPTests", ["XMPP", "XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "XMPPTransport", "XMPPTestSupport"]),
+        tests(
+            "XMPPTests",
+            ["XMPP", "XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "XMPPTransport", "XMPPTestSupport"]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
         tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),

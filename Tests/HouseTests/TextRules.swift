@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Rules that can be read off a file's text.
+enum TextRules {
+    /// Lines at which a file has to be split.
+    static let maximumLines = 500
+
+    static let licence = "SPDX-License-Identifier: Apache-2.0"
+
+    /// The first line names the licence; after a tools version or an interpreter line it is the second.
+    static func licence(in file: SourceTree.File) -> [Violation] {
+        let head = file.text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+        var first = head.first ?? ""
+        if head.count > 1, first.hasPrefix("#!") || first.hasPrefix("// swift-tools-version") { first = head[1] }
+        if first.contains(licence) { return [] }
+        return [Violation(file: file.path, line: 1, reason: "no licence line")]
+    }
+
+    static func length(of file: SourceTree.File) -> [Violation] {
+        let count = file.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        if count <= maximumLines { return [] }
+        return [Violation(file: file.path, line: count, reason: "\(count) lines: split it by aspect")]
+    }
+
+    /// What traps on a value from outside.
+    static func traps(in file: SourceTree.File) -> [Violation] {
+        find(in: file, [(/\btry!/, "try! traps"), (/\bas!/, "as! traps"), (/\bfatalError\s*\(/, "fatalError traps")])
+    }
+
+    /// A test that sleeps is slow on a fast machine and fails on a slow one.
+    static func sleeps(in file: SourceTree.File) -> [Violation] {
+        find(in: file, [(/\bTask\.sleep\b/, "a test sleeps"), (/\b(?:u|nano)?sleep\s*\(/, "a test sleeps")])
+    }
+
+    /// Concurrency that the compiler does not check states why it is right, on the line or just above it.
+    static func uncheckedConcurrency(in file: SourceTree.File) -> [Violation] {
+        let text = SwiftText(file.text)
+        return text.code.indices.compactMap { index in
+            guard text.code[index].contains(/@unchecked\s+Sendable|nonisolated\(unsafe\)|Task\.detached/) else {
+                return nil
+            }
+            let from = max(0, index - 8)
+            if text.lines[from...index].contains(where: { $0.contains("//") }) { return nil }
+            return Violation(file: file.path, line: index + 1, reason: "unchecked concurrency without its invariant")
+        }
+    }
+
+    /// Every `public` and `package` declaration has a `///` comment.
+    static func documentation(in file: SourceTree.File) -> [Violation] {
+        let text = SwiftText(file.text)
+        let declaration =
+            /^\s*(?:@\S+\s+)*(?:public|package|open)(?:\(set\))?\s+(?!import\b|extension\b|private\(set\)\s*$)/
+        var found: [Violation] = []
+        for index in text.code.indices where text.code[index].contains(declaration) {
+            guard !isDocumented(text, index) else { continue }
+            let name = text.code[index].split(whereSeparator: \.isWhitespace).prefix(4).joined(separator: " ")
+            found.append(Violation(file: file.path, line: index + 1, reason: "no doc comment: \(name)"))
+        }
+        return found
+    }
+
+    /// Walks upwards over attributes to the line that should be a doc comment.
+    private static func isDocumented(_ text: SwiftText, _ declaration: Int) -> Bool {
+        var index = declaration - 1
+        while index >= 0 {
+            let line = text.lines[index].drop { $0.isWhitespace }
+            if line.hasPrefix("///") || line.hasSuffix("*/") { return true }
+            guard line.hasPrefix("@") || line.hasPrefix("//") || line.hasPrefix("#if") else { return false }
+            index -= 1
+        }
+        return false
+    }
+
+    private static func find(in file: SourceTree.File, _ patterns: [(Regex<Substring>, String)]) -> [Violation] {
+        let text = SwiftText(file.text)
+        var found: [Violation] = []
+        for (index, line) in text.code.enumerated() {
+            for (pattern, reason) in patterns where line.contains(pattern) {
+                found.append(Violation(file: file.path, line: index + 1, reason: reason))
+            }
+        }
+        return found
+    }
+}
