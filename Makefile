@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make` lists what there is. Everything here works on Debian 12 with a Swift 6.3 toolchain and nothing else:
+# what is missing is installed by Scripts/dependencies, which says so.
+
+SWIFT ?= swift
+# More arguments for `swift build` and `swift test`, such as `-j 2` or `--filter JIDTests`.
+SWIFTFLAGS ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Which server `make demo` talks to: loopback (built in) or prosody.
+SERVER ?= loopback
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test install uninstall examples format lint docs bench tsan clean
+
+help:
+	@echo "make build              compile the library and the tools"
+	@echo "make demo               see jabberctl at work against a built-in server (SERVER=prosody: a private Prosody)"
+	@echo "make test               run every test, those on private Prosody and ejabberd servers included"
+	@echo "make install PREFIX=P   release build, installed with man page and shell completions (DESTDIR is honoured)"
+	@echo "make uninstall PREFIX=P remove what install put there"
+	@echo "make examples           build the example programs and run each against a built-in server"
+	@echo "make format             lay out all Swift files"
+	@echo "make lint               check the layout and the scripts"
+	@echo "make docs               build the documentation into .build/docs"
+	@echo "make bench              measure start-up and sessions (release builds)"
+	@echo "make tsan               run the tests under the thread sanitizer"
+	@echo "make clean              remove everything that was built"
+
+build:
+	@Scripts/dependencies build
+	$(SWIFT) build $(SWIFTFLAGS)
+
+test:
+	@Scripts/dependencies build test
+	$(SWIFT) build --build-tests $(SWIFTFLAGS)
+	$(SWIFT) test $(SWIFTFLAGS)
+
+demo:
+	@Scripts/dependencies build $(if $(filter prosody,$(SERVER)),test)
+	$(SWIFT) build $(SWIFTFLAGS) --product jabberctl
+	$(SWIFT) build $(SWIFTFLAGS) --product jabberctld
+	$(if $(filter loopback,$(SERVER)),$(SWIFT) build $(SWIFTFLAGS) --product xmpp-loopback)
+	@Scripts/demo $(SERVER)
+
+install:
+	@Scripts/dependencies build
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/install "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:
+	@Scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+examples:
+	@Scripts/dependencies build
+	$(SWIFT) build $(SWIFTFLAGS) --product xmpp-loopback
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/examples
+
+format:
+	@SWIFT="$(SWIFT)" Scripts/lint --fix
+
+lint:
+	@SWIFT="$(SWIFT)" Scripts/lint
+
+docs:
+	@Scripts/dependencies build docs
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/docs
+
+bench:
+	@Scripts/dependencies build
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Benchmarks/run
+
+tsan:
+	@Scripts/dependencies build test
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan $(SWIFTFLAGS)
+
+clean:
+	rm -rf .build Examples/.build Benchmarks/.build
