@@ -4,6 +4,9 @@ extension Element {
     /// The namespace that the prefix `xml` stands for.
     public static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
+    /// The namespace of the stream element, its features and its errors (RFC 6120 §4.8.1).
+    package static let streamNamespace = "http://etherx.jabber.org/streams"
+
     /// The namespace URI.
     public var namespace: String { name.namespace }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An XML element: a name, attributes, and child nodes in order. A value: copies are independent.
-public struct Element: Hashable, Sendable {
+///
+/// Two elements are equal when names and children are and the attributes are the same in any order.
+public struct Element: Sendable {
     /// One attribute.
     public struct Attribute: Hashable, Sendable {
         /// The namespace URI; empty for the usual attribute without a prefix.
@@ -33,6 +35,13 @@ public struct Element: Hashable, Sendable {
     public private(set) var attributes: [Attribute]
     /// The child nodes in document order; no two text nodes are neighbours.
     public private(set) var nodes: [Node]
+
+    /// Makes an element without children out of attributes known to be different.
+    init(name: ElementName, attributes: [Attribute]) {
+        self.name = name
+        self.attributes = attributes
+        nodes = []
+    }
 
     /// Makes an element without children.
     ///
@@ -88,6 +97,11 @@ public struct Element: Hashable, Sendable {
         nodes.append(.element(child))
     }
 
+    /// Appends child elements in order.
+    public mutating func append(contentsOf children: some Sequence<Element>) {
+        nodes += children.lazy.map(Node.element)
+    }
+
     /// Appends character data; joined with a text node that precedes it.
     public mutating func append(text: String) {
         guard !text.isEmpty else { return }
@@ -98,10 +112,21 @@ public struct Element: Hashable, Sendable {
         }
     }
 
-    /// Removes the child elements for which `predicate` holds.
+    /// Removes the child elements for which `predicate` holds; text that they stood between is joined.
     public mutating func removeChildren(where predicate: (Element) -> Bool) {
-        nodes.removeAll { node in
-            if case .element(let child) = node { predicate(child) } else { false }
+        var kept = self
+        kept.nodes = []
+        for node in nodes {
+            switch node {
+            case .element(let child): if !predicate(child) { kept.append(child) }
+            case .text(let text): kept.append(text: text)
+            }
         }
+        self = kept
+    }
+
+    /// Removes all child elements and all text.
+    public mutating func removeContent() {
+        nodes = []
     }
 }

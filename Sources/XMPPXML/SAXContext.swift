@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLibXML2
+
+/// One libxml2 push parser (`xmlParserCtxt`, SAX2 callbacks) and the element tree that grows from it.
+///
+/// It is given whole tags only. Entities are substituted (without that option libxml2 hands `&amp;` in an attribute
+/// on as `&#38;`), which is safe because no document type declaration is ever read: none reaches this class, and
+/// were one to, parsing would stop before the first entity is stored.
+final class SAXContext {
+    /// What has been built; taken by the parser.
+    var builder = ElementBuilder()
+    /// Why parsing ended for good.
+    private(set) var failure: XMLStreamError?
+    private var names = NameCache()
+    private var context: xmlParserCtxtPtr?
+
+    /// Makes a context for a stream's start.
+    init() {
+        Self.initialiseLibrary
+        var handler = Self.handler
+        // Unretained: the context lives no longer than `self`, which frees it.
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        context = xmlCreatePushParserCtxt(&handler, this, nil, 0, nil)
+        if context == nil { failure = .limitExceeded("no memory for a parser") }
+        xmlCtxtUseOptions(context, Int32(XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue))
+    }
+
+    deinit {
+        xmlFreeParserCtxt(context)
+    }
+
+    /// Parses bytes that end with the end of a tag (`xmlParseChunk`).
+    func parse(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var rest = bytes[...]
+        while failure == nil, !rest.isEmpty {
+            let piece = rest.prefix(Int(Int32.max))
+            rest = rest.dropFirst(piece.count)
+            UnsafeBufferPointer(rebasing: piece).withMemoryRebound(to: CChar.self) { chars in
+                _ = xmlParseChunk(context, chars.baseAddress, Int32(truncatingIfNeeded: chars.count), 0)
+            }
+        }
+    }
+
+    /// The number of names that libxml2 has stored for this stream (`xmlDictSize`). It never shrinks.
+    var dictionaryCount: Int { context?.pointee.dict.map { Int(xmlDictSize($0)) } ?? 0 }
+
+    /// The bytes that these names take (`xmlDictGetUsage`).
+    var dictionaryBytes: Int { context?.pointee.dict.map { Int(clamping: xmlDictGetUsage($0)) } ?? 0 }
+
+    // MARK: Callbacks
+
+    private func fail(_ error: XMLStreamError) {
+        if failure == nil { failure = error }
+    }
+
+    /// A start tag: `attributes` has five pointers for each, `declarations` two.
+    private func startElement(
+        _ localName: UnsafePointer<xmlChar>?, _ uri: UnsafePointer<xmlChar>?,
+        _ declarations: UnsafeBufferPointer<UnsafePointer<xmlChar>?>,
+        _ attributes: UnsafeBufferPointer<UnsafePointer<xmlChar>?>
+    ) {
+        guard failure == nil else { return }
+        let name = ElementName(names.string(localName), namespace: names.string(uri))
+        var list: [Element.Attribute] = []
+        if !attributes.isEmpty { list.reserveCapacity(attributes.count / 5) }
+        for base in stride(from: 0, to: attributes.count - 4, by: 5) {
+            let value = attributes[base + 3].flatMap { start in
+                attributes[base + 4].map {
+                    String(decoding: UnsafeBufferPointer(start: start, count: $0 - start), as: UTF8.self)
+                }
+            }
+            list.append(
+                Element.Attribute(
+                    names.string(attributes[base]), namespace: names.string(attributes[base + 2]), value: value ?? ""))
+        }
+        var contentNamespace = ""
+        if builder.depth == 0 {
+            for base in stride(from: 0, to: declarations.count - 1, by: 2) where declarations[base] == nil {
+                contentNamespace = names.string(declarations[base + 1])
+            }
+        }
+        builder.start(Element(name: name, attributes: list), contentNamespace: contentNamespace)
+    }
+
+    private func endElement() {
+        if failure == nil { builder.end() }
+    }
+
+    private func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if failure == nil { builder.characters(bytes) }
+    }
+
+    private func report(_ error: xmlError) {
+        guard error.level.rawValue >= XML_ERR_ERROR.rawValue else { return }
+        switch xmlParserErrors(UInt32(bitPattern: error.code)) {
+        case XML_WAR_NS_URI, XML_WAR_NS_URI_RELATIVE:
+            // An odd namespace name is a namespace name all the same: names are compared as strings (XML Names §2.3).
+            break
+        case XML_ERR_UNDECLARED_ENTITY, XML_WAR_UNDECLARED_ENTITY:
+            fail(.restrictedXML("a reference to an entity that is not predefined"))
+        case XML_ERR_NO_MEMORY:
+            fail(.limitExceeded("no memory to parse with"))
+        default:
+            // Namespace errors, which libxml2 itself would survive, are as fatal as the rest (RFC 6120 §11.3).
+            fail(.notWellFormed(Self.describe(error.code)))
+        }
+    }
+
+    /// Stops before any declaration is stored (RFC 6120 §11.1).
+    private func refuse(_ what: String) {
+        fail(.restrictedXML(what))
+        xmlStopParser(context)
+    }
+
+    /// The object behind libxml2's user data.
+    private static func from(_ user: UnsafeMutableRawPointer?) -> SAXContext? {
+        user.map { Unmanaged<SAXContext>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let initialiseLibrary: Void = xmlInitParser()
+
+    private static let onCharacters: charactersSAXFunc = { user, start, count in
+        SAXContext.from(user)?.characters(UnsafeBufferPointer(start: start, count: Int(count)))
+    }
+
+    /// The callbacks. A value that is only copied from: libxml2 keeps its own copy in each context.
+    private static var handler: xmlSAXHandler {
+        var handler = xmlSAXHandler()
+        handler.initialized = XML_SAX2_MAGIC
+        handler.startElementNs = { user, name, _, uri, declarationCount, declarations, count, _, attributes in
+            SAXContext.from(user)?.startElement(
+                name, uri, UnsafeBufferPointer(start: declarations, count: Int(declarationCount) * 2),
+                UnsafeBufferPointer(start: attributes, count: Int(count) * 5))
+        }
+        handler.endElementNs = { user, _, _, _ in SAXContext.from(user)?.endElement() }
+        handler.characters = onCharacters
+        handler.ignorableWhitespace = onCharacters
+        handler.cdataBlock = onCharacters
+        handler.internalSubset = { user, _, _, _ in SAXContext.from(user)?.refuse("a document type declaration") }
+        handler.comment = { user, _ in SAXContext.from(user)?.refuse("a comment") }
+        handler.processingInstruction = { user, _, _ in SAXContext.from(user)?.refuse("a processing instruction") }
+        handler.serror = { user, error in
+            guard let error else { return }
+            SAXContext.from(user)?.report(error.pointee)
+        }
+        return handler
+    }
+
+    /// Words of ours for the usual errors: libxml2's own would carry the peer's text into logs.
+    private static func describe(_ code: Int32) -> String {
+        switch xmlParserErrors(UInt32(bitPattern: code)) {
+        case XML_ERR_TAG_NAME_MISMATCH: "an end tag that does not match its start tag"
+        case XML_ERR_ATTRIBUTE_REDEFINED, XML_NS_ERR_ATTRIBUTE_REDEFINED: "an attribute given twice"
+        case XML_ERR_INVALID_CHAR, XML_ERR_INVALID_CHARREF: "a character that XML does not allow"
+        case XML_ERR_MISPLACED_CDATA_END: "]]> in character data"
+        case XML_NS_ERR_UNDEFINED_NAMESPACE: "a prefix that is not declared"
+        case XML_NS_ERR_XML_NAMESPACE: "a declaration of a reserved prefix or namespace"
+        case XML_NS_ERR_QNAME, XML_NS_ERR_COLON: "a name with a misplaced colon"
+        default: "libxml2 error \(code)"
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds where the tags and the first-level elements of a stream end, byte by byte, before libxml2 sees them.
+///
+/// It looks at no byte twice and never ahead, so what it decides cannot depend on how the bytes were cut into reads.
+/// From it come the exact end of an element, every limit, and the refusal of all that XMPP forbids (comments,
+/// processing instructions, DTDs, entities: RFC 6120 §11.1). Names, namespaces and values are libxml2's business.
+struct StreamFramer {
+    /// Where in the grammar the next byte stands.
+    enum State {
+        case start, misc, between, text, closed
+        case lessThan, startName, inTag, attributeName, afterAttributeName, beforeValue, value, afterValue, slash
+        case endNameStart, endName, endSpace
+        case reference, entityName, characterReference
+        case question, declaration, bang, cdataOpen, cdata
+    }
+
+    /// Why ``scan(_:_:)`` returned.
+    enum Stop {
+        /// All bytes were looked at.
+        case end
+        /// The byte before ``position`` completed the root's start tag, a first-level element or the root's end tag.
+        case unit
+        /// The byte at ``position`` is refused.
+        case error(XMLStreamError)
+    }
+
+    /// The next byte to look at, counted from the start of the current buffer.
+    private(set) var position = 0
+    /// One past the last byte of the last whole tag or CDATA section; 0 when none ended in the current buffer.
+    private(set) var tokenEnd = 0
+    /// Where the current unit's first `<` stands; negative when it came in an earlier buffer.
+    private(set) var unitStart = 0
+    /// Open elements, the root included.
+    var depth = 0
+
+    var state = State.start
+    var validator = UTF8Validator()
+    /// The state that a reference returns to: text or attribute value.
+    var stateAfterReference = State.text
+    /// The quote that ends the attribute value.
+    var quote: UInt8 = 0
+    /// Bytes of the current name, matched bytes of a keyword, or brackets seen at the end of a CDATA section.
+    var count = 0
+    /// Attributes of the current tag.
+    var attributes = 0
+    /// Elements of the current unit.
+    var elements = 0
+    /// The current entity name, or the XML declaration; short by construction.
+    var collected: [UInt8] = []
+    /// Whether a `<?xml` would be the stream's very first bytes (XML §2.8).
+    var mayDeclare = false
+
+    /// Whether no tag, text or element is half read.
+    var isBetweenUnits: Bool {
+        switch state {
+        case .start, .misc, .between, .closed: true
+        default: false
+        }
+    }
+
+    /// Forgets the current buffer, of which all bytes before ``position`` were used.
+    mutating func finishBuffer() {
+        unitStart -= position
+        position = 0
+        tokenEnd = 0
+    }
+
+    /// Looks at bytes from ``position`` on, up to the end of a unit.
+    mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: XMLLimits) -> Stop {
+        var index = position
+        defer { position = index }
+        var end = scanEnd(bytes.count, limits)
+        while index < end {
+            if (state == .text || state == .value) && validator.isIdle {
+                index = Self.endOfPlainRun(bytes, index, end, quote: state == .value ? quote : UInt8(ascii: "<"))
+                guard index < end else { break }
+            }
+            do {
+                let hasEndedUnit = try step(bytes[index], at: index, limits)
+                index += 1
+                if hasEndedUnit { return .unit }
+            } catch {
+                return .error(error)
+            }
+            if state == .lessThan && depth <= 1 { end = scanEnd(bytes.count, limits) }
+        }
+        guard end == bytes.count else {
+            return .error(.limitExceeded("more than \(limits.maximumStanzaBytes) bytes in one first-level element"))
+        }
+        return .end
+    }
+
+    /// One past the last byte that the current unit may have in this buffer.
+    private func scanEnd(_ count: Int, _ limits: XMLLimits) -> Int {
+        guard !isBetweenUnits else { return count }
+        // Halved, so that adding the start cannot overflow.
+        return min(count, max(unitStart + min(limits.maximumStanzaBytes, Int.max / 2), 0))
+    }
+
+    /// The first byte that is not plain ASCII text: a delimiter, a control character or part of a longer character.
+    @inline(__always)
+    private static func endOfPlainRun(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, quote: UInt8
+    ) -> Int {
+        var index = start
+        while index < end {
+            let byte = bytes[index]
+            guard
+                byte >= 0x20 && byte < 0x80 && byte != quote && byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&")
+            else { break }
+            index += 1
+        }
+        return index
+    }
+
+    /// Takes one byte. Returns whether it completed a unit.
+    private mutating func step(_ byte: UInt8, at index: Int, _ limits: XMLLimits) throws(XMLStreamError) -> Bool {
+        if state == .start { try checkFirst(byte) }
+        try validator.accept(byte)
+        switch state {
+        case .start, .misc, .between, .text, .closed:
+            try stepContent(byte, at: index)
+        case .lessThan:
+            try stepLessThan(byte, limits)
+        case .startName, .inTag, .attributeName, .afterAttributeName, .beforeValue, .value, .afterValue, .slash:
+            return try stepStartTag(byte, at: index, limits)
+        case .endNameStart, .endName, .endSpace:
+            return try stepEndTag(byte, at: index, limits)
+        case .reference, .entityName, .characterReference:
+            try stepReference(byte)
+        case .question, .declaration, .bang, .cdataOpen, .cdata:
+            if try stepSpecial(byte) { tokenEnd = index + 1 }
+        }
+        return false
+    }
+
+    /// Character data, and white space where there may be none.
+    private mutating func stepContent(_ byte: UInt8, at index: Int) throws(XMLStreamError) {
+        if byte == UInt8(ascii: "<") {
+            guard state != .closed else { throw .notWellFormed("data after the end of the stream") }
+            if depth <= 1 {
+                unitStart = index
+                elements = 0
+            }
+            mayDeclare = state == .start
+            state = .lessThan
+            return
+        }
+        if state == .text {
+            if byte == UInt8(ascii: "&") { beginReference(returningTo: .text) }
+            return
+        }
+        // RFC 6120 §4.2: between first-level elements only white space may stand; it is a keepalive (§4.6.1).
+        guard Self.isSpace(byte) else {
+            switch state {
+            case .between: throw Self.textBetween
+            case .closed: throw .notWellFormed("data after the end of the stream")
+            default: throw .notWellFormed("character data before the root")
+            }
+        }
+        if state == .start { state = .misc }
+    }
+
+    /// Character data that belongs to no first-level element.
+    static var textBetween: XMLStreamError { .badFormat("character data between first-level elements") }
+
+    /// Says what else than XML answers, when the first byte tells.
+    private func checkFirst(_ byte: UInt8) throws(XMLStreamError) {
+        switch byte {
+        case 0x15, 0x16: throw .notWellFormed("the peer speaks TLS here, not XML")
+        case 0xFE, 0xFF: throw .unsupportedEncoding("the stream begins as UTF-16")
+        default: break
+        }
+    }
+
+    /// Leaves a tag that has just ended. Returns whether it completed a unit.
+    mutating func endTag(at index: Int) -> Bool {
+        tokenEnd = index + 1
+        switch depth {
+        case 0: state = .closed
+        case 1: state = .between
+        default: state = .text
+        }
+        return depth <= 1
+    }
+
+    mutating func beginReference(returningTo state: State) {
+        stateAfterReference = state
+        collected.removeAll(keepingCapacity: true)
+        self.state = .reference
+    }
+
+    /// XML white space (XML §2.3).
+    @inline(__always)
+    static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+
+    /// Whether a name may begin with the byte. Bytes past ASCII pass: libxml2 knows the characters.
+    @inline(__always)
+    static func isNameStart(_ byte: UInt8) -> Bool {
+        let letter = byte | 0x20
+        return (letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")) || byte >= 0x80
+            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":")
+    }
+
+    /// Whether a name may go on with the byte.
+    @inline(__always)
+    static func isName(_ byte: UInt8) -> Bool {
+        isNameStart(byte) || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")) || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
+}
