@@ -130,6 +130,69 @@ struct JIDTests {
         #expect(throws: JIDError.self) { try JID(String(repeating: "é.", count: 3_000_000)) }
     }
 
+    @Test(
+        "labels satisfy the Bidi Rule (RFC 5893 §2)", arguments: ["\u{770}3\u{663}", "\u{5D0}a", "a\u{5D0}", "\u{663}"])
+    func bidirectionalLabels(label: String) {
+        #expect(throws: JIDError(part: .domainpart, reason: .bidirectional, input: "a@\(label).org")) {
+            try JID("a@\(label).org")
+        }
+    }
+
+    @Test("whatever parses prints as itself, equals itself and keeps its A-labels, and nothing traps (RFC 7622 §3)")
+    func properties() throws {
+        var generator = SmallGenerator(seed: 7622)
+        let pieces = [
+            "a", "Z", "0", "-", ".", ".", "@", "/", " ", "é", "E\u{301}", "ß", "ς", "Σ", "\u{130}", "\u{5D0}",
+            "\u{627}", "\u{661}",
+            "Ａ", "\u{FF61}", "\u{3002}", "パ", "\u{FF8A}\u{FF9F}", "xn--", "bcher-kva", "한", "\u{1100}\u{1161}",
+            "l\u{B7}l", "♚",
+            "\u{200D}", "\u{0}", "[", "::1", "]", "\u{345}", "\u{1FB3}", "\u{9DF}", "\u{A0}", "😀",
+        ]
+        var parsed = 0
+        for _ in 0..<50_000 {
+            let string = (0..<Int.random(in: 1...8, using: &generator)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &generator)]
+            }.joined()
+            guard let jid = try? JID(string) else { continue }
+            parsed += 1
+            let again = try JID(jid.description)
+            #expect(octets(again.description) == octets(jid.description), "\(string)")
+            #expect(again == jid && again.hashValue == jid.hashValue)
+            #expect(again.localpart == jid.localpart && again.resourcepart == jid.resourcepart)
+            let ascii = jid.asciiDomain
+            #expect(ascii.utf8.allSatisfy { $0 < 0x80 })
+            #expect(try JID(ascii) == jid.domain)
+        }
+        #expect(parsed > 5_000)
+    }
+
+    @Test("any octets at all give a JID or an error")
+    func anyOctets() {
+        var generator = SmallGenerator(seed: 3629)
+        for _ in 0..<50_000 {
+            let octets = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+                Bool.random(using: &generator)
+                    ? UInt8.random(in: 0...255, using: &generator)
+                    : [0x61, 0x2E, 0x40, 0x2F, 0xC3, 0xA9].randomElement(using: &generator) ?? 0
+            }
+            if let jid = try? JID(utf8: octets) {
+                #expect((try? JID(jid.description)) == jid)
+            }
+        }
+    }
+
+    @Test(
+        "octets that are not UTF-8 are the fault of the part they stand in",
+        arguments: [
+            ([0xFF, 0x40, 0x62], JIDError.Part.localpart), ([0x61, 0x40, 0xC3], .domainpart), ([0xC3], .domainpart),
+            ([0x61, 0x40, 0x62, 0x2F, 0xED, 0xA0, 0x80], .resourcepart),
+        ])
+    func notUTF8(octets: [UInt8], part: JIDError.Part) {
+        let error = #expect(throws: JIDError.self) { try JID(utf8: octets) }
+        #expect(error?.part == part)
+        #expect(error?.reason == .notUTF8)
+    }
+
     @Test("JIDs sort by account, then server, then resource")
     func order() throws {
         let sorted = ["example.org", "a@b", "a@b/r", "a@b/s", "a@b.org", "a.b@b"]

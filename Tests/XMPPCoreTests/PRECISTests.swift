@@ -13,7 +13,7 @@ struct PRECISTests {
             ("a\u{1680}b", "a b"),
             ("a\u{2003}\u{A0}b", "a  b"), ("e\u{301}", "\u{E9}"), ("\u{212B}", "\u{C5}"), ("Ａ", "Ａ"), (" ", " "),
             ("ﬁ", "ﬁ"),
-            ("I\u{307}", "\u{130}"),
+            ("I\u{307}", "\u{130}"), ("\u{1100}\u{1161}", "가"),
         ])
     func opaque(input: String, expected: String) throws {
         #expect(try Array(PRECIS.opaqueString(input).utf8) == Array(expected.utf8))
@@ -26,7 +26,7 @@ struct PRECISTests {
             ("a\u{0}b", .disallowed("\u{0}")), ("\u{7F}", .disallowed("\u{7F}")), ("\u{AD}", .disallowed("\u{AD}")),
             ("\u{378}", .disallowed("\u{378}")), ("\u{E000}", .disallowed("\u{E000}")),
             ("a\u{200D}", .context("\u{200D}")),
-            ("\u{1100}\u{1161}", .disallowed("\u{1100}")), ("\u{FFFF}", .disallowed("\u{FFFF}")),
+            ("\u{1100}", .disallowed("\u{1100}")), ("\u{FFFF}", .disallowed("\u{FFFF}")),
             ("\u{640}", .disallowed("\u{640}")),
         ])
     func opaqueRefused(input: String, error: PRECISError) {
@@ -37,7 +37,7 @@ struct PRECISTests {
         "UsernameCaseMapped maps case and width (RFC 8265 §3.3)",
         arguments: [
             ("JULIET", "juliet"), ("Ｊｕｌｉｅｔ", "juliet"), ("É", "é"), ("E\u{301}", "é"), ("Σ", "σ"), ("ΟΔΟΣ", "οδος"),
-            ("ς", "ς"),
+            ("ς", "ς"), ("\u{212A}", "k"), ("\u{9DF}", "\u{9AF}\u{9BC}"), ("\u{1100}\u{1161}", "가"),
             ("\u{130}", "i\u{307}"), ("L\u{B7}L", "l\u{B7}l"),
             ("\u{915}\u{94D}\u{200D}\u{937}", "\u{915}\u{94D}\u{200D}\u{937}"),
             ("\u{628}\u{200C}\u{628}", "\u{628}\u{200C}\u{628}"), ("\u{5D0}1", "\u{5D0}1"),
@@ -51,7 +51,7 @@ struct PRECISTests {
         "UsernameCaseMapped refuses spaces, symbols, look-alikes and mixed directions (RFC 8265 §3.3)",
         arguments: [
             ("", PRECISError.empty), ("a b", .disallowed(" ")), ("é b", .disallowed(" ")), ("♚", .disallowed("♚")),
-            ("henryⅣ", .disallowed("Ⅳ")), ("\u{212A}", .disallowed("\u{212A}")), ("\u{5D0}a", .bidirectional),
+            ("henryⅣ", .disallowed("Ⅳ")), ("\u{3F4}", .disallowed("\u{3F4}")), ("\u{5D0}a", .bidirectional),
             ("a\u{5D0}", .bidirectional), ("\u{661}", .bidirectional), ("\u{627}1\u{661}", .bidirectional),
             ("\u{5D0}+", .bidirectional), ("l\u{B7}", .context("\u{B7}")),
             ("\u{627}\u{200C}\u{628}", .context("\u{200C}")),
