@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SocketIO
+
+/// The tool's end of a control connection: calls methods, receives their events.
+///
+/// Nothing is queued here: an event is handed to its call on the executor's queue, and while that call works on it nothing
+/// more is read, so that the daemon sees a slow reader as one.
+package actor ControlClient {
+    private struct Call {
+        let continuation: CheckedContinuation<Result<JSONValue, ControlError>, Never>
+        let onEvent: (@Sendable (JSONValue) -> Bool)?
+    }
+
+    private let executor: StreamExecutor
+    private let connection: ControlConnection
+    private var isStarted = false
+    private var greeting: ControlGreeting?
+    private var failure: ControlError?
+    private var greetingWaiters: [CheckedContinuation<Void, Never>] = []
+    private var closeWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isClosed = false
+    private var calls: [ControlID: Call] = [:]
+    private var lastID: Int64 = 0
+
+    /// Makes a client; nothing is read before the first call.
+    package init(over transport: any ByteTransport) {
+        executor = transport.executor
+        connection = ControlConnection(over: transport)
+    }
+
+    /// The executor of the transport, so that its events enter without a hop.
+    nonisolated package var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Waits for the daemon's greeting.
+    ///
+    /// - Throws: `ControlError` when the connection ends first, or after ``fail(_:)``.
+    package func hello() async throws(ControlError) -> ControlGreeting {
+        start()
+        if greeting == nil && failure == nil { await withCheckedContinuation { greetingWaiters.append($0) } }
+        if let failure { throw failure }
+        guard let greeting else { throw ControlError(.internalError, "the daemon did not greet") }
+        return greeting
+    }
+
+    /// Calls a method and waits for its answer. Waits for as long as it takes: see ``fail(_:)``.
+    ///
+    /// - Parameters:
+    ///   - method: The command's name, such as `roster.add`.
+    ///   - params: The parameters by name.
+    ///   - onEvent: Called on the executor's queue with each event of this call; `false` ends the call, whose answer is then
+    ///     `null`.
+    /// - Throws: `ControlError`: the daemon's answer, or the end of the connection.
+    package func call(
+        _ method: String, _ params: JSONObject = [:], onEvent: (@Sendable (JSONValue) -> Bool)? = nil
+    ) async throws(ControlError) -> JSONValue {
+        start()
+        if let failure { throw failure }
+        lastID += 1
+        let id = ControlID.number(lastID)
+        let result = await withCheckedContinuation { continuation in
+            calls[id] = Call(continuation: continuation, onEvent: onEvent)
+            connection.send(.request(ControlRequest(id: id, method: method, params: params)))
+        }
+        return try result.get()
+    }
+
+    /// Ends every call, running or to come, with an error: time is up, or the user pressed Ctrl-C.
+    package func fail(_ error: ControlError) {
+        guard failure == nil else { return }
+        failure = error
+        for id in calls.keys { connection.send(.notification(.cancel(id))) }
+        let waiting = calls.values
+        calls = [:]
+        for call in waiting { call.continuation.resume(returning: .failure(error)) }
+        for waiter in greetingWaiters { waiter.resume() }
+        greetingWaiters = []
+    }
+
+    /// Closes the connection in good order and waits until it is gone.
+    package func close() async {
+        start()
+        connection.close()
+        if !isClosed { await withCheckedContinuation { closeWaiters.append($0) } }
+    }
+
+    private func start() {
+        guard !isStarted else { return }
+        isStarted = true
+        connection.start { [weak self] event in
+            self?.assumeIsolated { $0.received(event) }
+        }
+    }
+
+    private func received(_ event: ControlConnection.Event) {
+        switch event {
+        case .message(.notification(let notification)):
+            received(notification)
+        case .message(.response(let response)):
+            guard let id = response.id, let call = calls.removeValue(forKey: id) else { return }
+            call.continuation.resume(returning: response.result)
+        case .message(.request):
+            break
+        case .malformed(let error):
+            fail(ControlError(.internalError, "the daemon broke the control protocol: \(error.controlError.message)"))
+            connection.close()
+        case .closed:
+            fail(ControlError(.internalError, "the daemon ended before it answered"))
+            isClosed = true
+            for waiter in closeWaiters { waiter.resume() }
+            closeWaiters = []
+        }
+    }
+
+    private func received(_ notification: ControlNotification) {
+        switch notification.method {
+        case "hello" where greeting == nil:
+            greeting = ControlGreeting(notification)
+            guard greeting != nil else { return fail(ControlError(.internalError, "the daemon's greeting is strange")) }
+            for waiter in greetingWaiters { waiter.resume() }
+            greetingWaiters = []
+        case "event":
+            guard let id = ControlID(json: notification.params["request"]), let call = calls[id],
+                let event = notification.params["event"], let onEvent = call.onEvent
+            else { return }
+            guard onEvent(event) else {
+                calls[id] = nil
+                connection.send(.notification(.cancel(id)))
+                return call.continuation.resume(returning: .success(.null))
+            }
+        case "goodbye":
+            fail(ControlError(json: notification.params["error"]?.objectValue ?? [:]))
+        default:
+            break
+        }
+    }
+}

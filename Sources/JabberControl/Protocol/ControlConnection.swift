@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+package import SocketIO
+
+/// Messages over a transport: what both sides of the control protocol share.
+///
+/// `@unchecked Sendable`: every mutable property is read and written on the queue of the transport's executor only; the
+/// methods that may be called from elsewhere hop there first.
+package final class ControlConnection: @unchecked Sendable {
+    /// What a connection tells its owner, on the executor's queue and in order.
+    package enum Event: Sendable {
+        /// A message arrived.
+        case message(ControlMessage)
+        /// A line that is no message arrived. The connection goes on unless the line was too long.
+        case malformed(ControlFrameError)
+        /// The connection is gone; `nil` when it ended in good order. Sent exactly once, last.
+        case closed(TransportError?)
+    }
+
+    /// How many bytes may wait for a peer that does not read before it is dropped: 4 MiB.
+    package static let maximumPendingBytes = 4 << 20
+
+    /// The executor whose queue events arrive on.
+    package let executor: StreamExecutor
+
+    private let transport: any ByteTransport
+    private var reader = ControlLineReader()
+    private var handler: (@Sendable (Event) -> Void)?
+    private var isClosing = false
+
+    /// Makes a connection; nothing happens before ``start(_:)``.
+    package init(over transport: any ByteTransport) {
+        self.transport = transport
+        executor = transport.executor
+    }
+
+    /// Begins to deliver events. Called once, on the executor's queue.
+    package func start(_ handler: @escaping @Sendable (Event) -> Void) {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+        self.handler = handler
+        transport.start { [weak self] event in self?.received(event) }
+    }
+
+    /// Sends a message; from any thread, in order. One that is too long for a line is answered or dropped with an error.
+    package func send(_ message: ControlMessage) {
+        executor.queue.async { self.sendNow(message) }
+    }
+
+    /// Says why, writes what is queued, then closes; from any thread.
+    package func close(saying error: ControlError? = nil) {
+        executor.queue.async { self.closeNow(saying: error) }
+    }
+
+    /// Closes at once; from any thread.
+    package func abort() {
+        executor.queue.async {
+            self.isClosing = true
+            self.transport.abort()
+        }
+    }
+
+    private func sendNow(_ message: ControlMessage) {
+        guard !isClosing else { return }
+        do {
+            transport.send(try ControlFrame.encode(message))
+        } catch {
+            // Whoever waits for the answer must hear that it does not fit.
+            if case .response(let response) = message {
+                let answer = ControlResponse(id: response.id, result: .failure(error.controlError))
+                if let line = try? ControlFrame.encode(.response(answer)) { transport.send(line) }
+            }
+        }
+        if transport.pendingBytes > Self.maximumPendingBytes {
+            closeNow(saying: ControlError(.temporary, "the control client does not read: dropped"))
+        }
+    }
+
+    private func closeNow(saying error: ControlError?) {
+        guard !isClosing else { return }
+        isClosing = true
+        if let error, let line = try? ControlFrame.encode(.notification(.goodbye(error))) { transport.send(line) }
+        transport.close()
+    }
+
+    private func received(_ event: TransportEvent) {
+        switch event {
+        case .received(let bytes):
+            guard !isClosing else { return }
+            let (lines, isTooLong) = reader.feed(bytes)
+            for line in lines where !isClosing { deliver(line) }
+            if isTooLong && !isClosing {
+                handler?(.malformed(.tooLong))
+                closeNow(saying: ControlFrameError.tooLong.controlError)
+            }
+        case .drained:
+            break
+        case .endOfInput:
+            closeNow(saying: nil)
+        case .closed(let error):
+            isClosing = true
+            let last = handler
+            handler = nil
+            last?(.closed(error))
+        }
+    }
+
+    private func deliver(_ line: [UInt8]) {
+        do {
+            let message = try ControlFrame.decode(line)
+            handler?(.message(message))
+        } catch {
+            handler?(.malformed(error))
+        }
+    }
+}
