@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One account of the configuration. The keys of its JSON object are the names of these properties; unknown keys are kept.
+package struct AccountConfiguration: Hashable, Sendable {
+    /// How the connection is secured.
+    package enum TLSMode: String, Hashable, Sendable, CaseIterable {
+        /// TLS from the first byte (XEP-0368).
+        case direct
+        /// An upgrade after the stream has opened (RFC 6120 §5).
+        case starttls
+    }
+
+    /// The keys that this version knows, in the order in which they are written.
+    package static let knownKeys = [
+        "jid", "host", "port", "tls", "ca", "resource", "priority", "allowPlain", "passwordCommand", "password",
+    ]
+
+    /// The account's name in commands and files: letters, digits, `.`, `-`, `_`, `@`.
+    package var name: String
+    /// The account's address.
+    package var jid: String
+    /// The host to connect to instead of what DNS says for the domain.
+    package var host: String?
+    /// The port at ``host``; 5222 when absent, or 5223 with ``TLSMode/direct``.
+    package var port: Int?
+    /// How the connection is secured; absent: what SRV says, STARTTLS for an override.
+    package var tls: TLSMode?
+    /// A PEM file of trust anchors in place of the system's.
+    package var ca: String?
+    /// The resource to ask for; absent: the server chooses.
+    package var resource: String?
+    /// The presence priority, -128 to 127; absent: 0.
+    package var priority: Int?
+    /// Whether PLAIN inside TLS stays allowed after the account has logged in with SCRAM.
+    package var allowPlain: Bool
+    /// A program and its arguments whose first line of output is the password. No shell is involved.
+    package var passwordCommand: [String]?
+    /// The password itself.
+    package var password: String?
+    /// Keys of later versions, kept when the file is written again.
+    package var unknown: JSONObject
+
+    /// Makes an account with nothing but its name and address.
+    package init(name: String, jid: String) {
+        self.name = name
+        self.jid = jid
+        allowPlain = false
+        unknown = [:]
+    }
+
+    /// Whether a name can be that of an account, and so of a file.
+    package static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= 200 && name.utf8.first != UInt8(ascii: ".")
+            && name.unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                    || "._@+-".unicodeScalars.contains(scalar)
+            }
+    }
+
+    /// Reads the object of an account.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` and the key that is wrong.
+    package init(name: String, json object: JSONObject, file: String) throws(ControlError) {
+        guard Self.isName(name) else { throw ControlError(.configuration, "\(file): \"\(name)\" is no account name") }
+        let reader = ConfigurationReader(object: object, place: "\(file): account \"\(name)\"")
+        guard let jid = try reader.string("jid"), !jid.isEmpty else { throw reader.error("\"jid\" is missing") }
+        self.init(name: name, jid: jid)
+        host = try reader.string("host")
+        port = try reader.int("port", in: 1...65535)
+        ca = try reader.string("ca")
+        resource = try reader.string("resource")
+        priority = try reader.int("priority", in: -128...127)
+        allowPlain = try reader.bool("allowPlain") ?? false
+        password = try reader.string("password")
+        if let text = try reader.string("tls") {
+            guard let mode = TLSMode(rawValue: text) else { throw reader.error("\"tls\" must be direct or starttls") }
+            tls = mode
+        }
+        switch object["passwordCommand"] {
+        case nil, .null: break
+        case .string(let line): passwordCommand = try CommandWords.split(line)
+        case let value?:
+            guard let words = value.stringsValue, !words.isEmpty else {
+                throw reader.error("\"passwordCommand\" must be a command line or a list of words")
+            }
+            passwordCommand = words
+        }
+        for entry in object.entries where !Self.knownKeys.contains(entry.key) { unknown[entry.key] = entry.value }
+    }
+
+    /// The object as it is written to a file.
+    package var json: JSONObject {
+        var object = JSONObject(present: [
+            "jid": .string(jid), "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
+            "tls": tls.map { .string($0.rawValue) }, "ca": ca.map(JSONValue.string),
+            "resource": resource.map(JSONValue.string), "priority": priority.map { .integer(Int64($0)) },
+            "allowPlain": allowPlain ? true : nil, "passwordCommand": passwordCommand.map { .strings($0) },
+            "password": password.map(JSONValue.string),
+        ])
+        for entry in unknown.entries { object[entry.key] = entry.value }
+        return object
+    }
+
+    /// The object as it may be shown: where the password comes from, never the password.
+    package var publicJSON: JSONObject {
+        var object: JSONObject = ["name": .string(name)]
+        for entry in json.entries where entry.key != "password" && entry.key != "passwordCommand" {
+            if Self.knownKeys.contains(entry.key) { object[entry.key] = entry.value }
+        }
+        object["passwordSource"] = .string(
+            passwordCommand != nil ? "command" : password != nil ? "configuration" : "none")
+        return object
+    }
+}
+
+/// Reads typed keys of a configuration object, and names the place of what is wrong.
+struct ConfigurationReader {
+    let object: JSONObject
+    let place: String
+
+    func error(_ what: String) -> ControlError {
+        ControlError(.configuration, "\(place): \(what)")
+    }
+
+    func string(_ key: String) throws(ControlError) -> String? {
+        guard let value = present(key) else { return nil }
+        guard let string = value.stringValue else { throw error("\"\(key)\" must be a string") }
+        return string
+    }
+
+    func bool(_ key: String) throws(ControlError) -> Bool? {
+        guard let value = present(key) else { return nil }
+        guard let bool = value.boolValue else { throw error("\"\(key)\" must be true or false") }
+        return bool
+    }
+
+    func int(_ key: String, in range: ClosedRange<Int>) throws(ControlError) -> Int? {
+        guard let value = present(key) else { return nil }
+        guard let int = value.intValue, range.contains(int) else {
+            throw error("\"\(key)\" must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return int
+    }
+
+    private func present(_ key: String) -> JSONValue? {
+        guard let value = object[key], value != .null else { return nil }
+        return value
+    }
+}

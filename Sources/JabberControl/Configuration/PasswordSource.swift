@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Finds the password of an account where the daemon may look: systemd's credentials, the account's command, its settings.
+///
+/// The sources that need the user's side are the tool's: `--password-fd` comes before these, `JABBERCTL_PASSWORD` and the
+/// terminal after them. The tool hands over what it read with the method `session.password`.
+package struct PasswordSource: Sendable {
+    /// The longest password in bytes: 64 KiB.
+    package static let maximumBytes = 64 << 10
+
+    /// The environment; `CREDENTIALS_DIRECTORY` is read, and commands run in it without `JABBERCTL_PASSWORD`.
+    package var environment: [String: String]
+
+    /// Makes a source.
+    package init(environment: [String: String]) {
+        self.environment = environment
+    }
+
+    /// The password of an account; `nil` when there is none anywhere. Blocks while a command runs, at most 60 seconds.
+    ///
+    /// Order: the credential `jabberctl.NAME`, the credential `jabberctl`, `passwordCommand`, `password`.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
+    package func password(of account: AccountConfiguration) throws(ControlError) -> String? {
+        if let folder = environment["CREDENTIALS_DIRECTORY"] {
+            for name in ["jabberctl.\(account.name)", "jabberctl"] where !name.contains("/") {
+                if let contents = try PrivateFile.read("\(folder)/\(name)") {
+                    return try Self.firstLine(contents.bytes, of: "the credential \(name)")
+                }
+            }
+        }
+        if let command = account.passwordCommand { return try run(command, of: account) }
+        return account.password
+    }
+
+    /// The first line of what a source gave, without its line end.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when it is empty, too long or no UTF-8.
+    package static func firstLine(_ bytes: [UInt8], of source: String) throws(ControlError) -> String {
+        var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard line.count <= maximumBytes, let text = String(validating: line, as: UTF8.self) else {
+            throw ControlError(.configuration, "\(source) gave no UTF-8 text of at most \(maximumBytes) bytes")
+        }
+        guard !text.isEmpty else { throw ControlError(.configuration, "\(source) gave an empty password") }
+        return text
+    }
+
+    private func run(_ command: [String], of account: AccountConfiguration) throws(ControlError) -> String {
+        let source = "the password command of account \"\(account.name)\""
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw ControlError(.inputOutput, "cannot make a pipe: \(String(cString: strerror(errno)))")
+        }
+        defer { Glibc.close(ends[0]) }
+        var environment = environment
+        environment["JABBERCTL_PASSWORD"] = nil
+        let child = try start(command, environment: environment, output: ends[1])
+        var output: [UInt8] = []
+        var isLate = false
+        let deadline = Self.now() + 60_000
+        while output.count <= Self.maximumBytes {
+            var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+            let ready = poll(&wait, 1, Int32(clamping: max(0, deadline - Self.now())))
+            if ready == 0 {
+                isLate = true
+                break
+            }
+            guard ready > 0 || errno == EINTR else { break }
+            if ready < 0 { continue }
+            guard let piece = try FileDescriptor(ends[0]).readSome(name: source) else { break }
+            output += piece
+        }
+        if isLate { child.kill(SIGKILL) }
+        let status = child.wait()
+        guard !isLate else { throw ControlError(.configuration, "\(source) did not end within 60 s") }
+        guard status == 0 else { throw ControlError(.configuration, "\(source) ended with exit code \(status)") }
+        return try Self.firstLine(output, of: source)
+    }
+
+    private func start(
+        _ command: [String], environment: [String: String], output: Int32
+    ) throws(ControlError) -> ChildProcess {
+        defer { Glibc.close(output) }
+        return try ChildProcess(command, environment: environment, descriptors: [(0, 0), (output, 1), (2, 2)])
+    }
+
+    private static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Files that may hold a secret: read with a look at who else can, written so that nobody else ever could.
+package enum PrivateFile {
+    /// The largest file that is read, in bytes: 1 MiB.
+    package static let maximumBytes = 1 << 20
+
+    /// A file's bytes and who may touch it.
+    package struct Contents: Sendable {
+        /// The bytes.
+        package var bytes: [UInt8]
+        /// The permission bits, such as `0o600`.
+        package var mode: UInt32
+        /// The owner.
+        package var owner: UInt32
+        /// Whether the path is a symbolic link.
+        package var isLink: Bool
+    }
+
+    /// Reads a file; `nil` when there is none.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput`` when it cannot be read or is no plain file.
+    package static func read(_ path: String) throws(ControlError) -> Contents? {
+        var link = stat()
+        guard lstat(path, &link) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw failure("read", path) }
+            return nil
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { Glibc.close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw ControlError(.inputOutput, "\(path) is not a plain file")
+        }
+        guard status.st_size <= maximumBytes else {
+            throw ControlError(.inputOutput, "\(path) is larger than \(maximumBytes) bytes")
+        }
+        let bytes = try FileDescriptor(descriptor).readAll(limit: maximumBytes, name: path)
+        return Contents(
+            bytes: bytes, mode: status.st_mode & 0o7777, owner: status.st_uid,
+            isLink: link.st_mode & S_IFMT == S_IFLNK)
+    }
+
+    /// Refuses a file with a secret that others can read or that belongs to somebody else.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/permissions`` and the command that mends it.
+    package static func requireSecret(
+        _ contents: Contents, at path: String, user: UInt32 = geteuid()
+    ) throws(ControlError) {
+        guard !contents.isLink else {
+            throw ControlError(
+                .permissions, "\(path) holds a password and is a symbolic link; put the file itself there")
+        }
+        guard contents.owner == user else {
+            throw ControlError(
+                .permissions,
+                "\(path) holds a password and belongs to another user; run: chown \(userName(user)) '\(path)'")
+        }
+        guard contents.mode & 0o077 == 0 else {
+            throw ControlError(
+                .permissions, "\(path) holds a password and others may read it; run: chmod 600 '\(path)'")
+        }
+    }
+
+    /// Refuses settings that somebody else can change: they name commands to run and anchors to trust.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/permissions`` and the command that mends it.
+    package static func requireTrusted(
+        _ contents: Contents, at path: String, user: UInt32 = geteuid()
+    ) throws(ControlError) {
+        guard contents.owner == user || contents.owner == 0 else {
+            throw ControlError(
+                .permissions, "\(path) belongs to another user; run: chown \(userName(user)) '\(path)'")
+        }
+        guard contents.mode & 0o022 == 0 else {
+            throw ControlError(.permissions, "\(path) can be changed by others; run: chmod go-w '\(path)'")
+        }
+    }
+
+    /// Replaces a file in one step: readers see the old one or the new one. The new one is 0600 whatever the umask, its folder
+    /// is made with 0700 when missing.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
+    package static func write(_ bytes: [UInt8], to path: String) throws(ControlError) {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        try makeFolder(folder)
+        let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max)).new"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("create", temporary) }
+        do throws(ControlError) {
+            defer { Glibc.close(descriptor) }
+            guard fchmod(descriptor, 0o600) == 0 else { throw failure("create", temporary) }
+            try FileDescriptor(descriptor).writeAll(bytes, name: temporary)
+            guard fsync(descriptor) == 0 else { throw failure("write", temporary) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        guard rename(temporary, path) == 0 else {
+            let error = failure("replace", path)
+            unlink(temporary)
+            throw error
+        }
+        let handle = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if handle >= 0 {
+            fsync(handle)
+            Glibc.close(handle)
+        }
+    }
+
+    /// Removes a file; `false` when there was none.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
+    @discardableResult
+    package static func remove(_ path: String) throws(ControlError) -> Bool {
+        if unlink(path) == 0 { return true }
+        guard errno == ENOENT else { throw failure("remove", path) }
+        return false
+    }
+
+    /// The names of the files in a folder, sorted; empty when there is no such folder.
+    package static func names(in folder: String) -> [String] {
+        guard let handle = opendir(folder) else { return [] }
+        defer { closedir(handle) }
+        var names: [String] = []
+        while let entry = readdir(handle) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+                    String(cString: $0)
+                }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Makes a folder and those above it, 0700 each, where they are missing.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
+    package static func makeFolder(_ path: String) throws(ControlError) {
+        guard !path.isEmpty, mkdir(path, 0o700) != 0 else { return }
+        switch errno {
+        case EEXIST:
+            return
+        case ENOENT:
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw failure("create", path) }
+            try makeFolder(String(path[..<slash]))
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
+        default:
+            throw failure("create", path)
+        }
+    }
+
+    private static func failure(_ verb: String, _ path: String) -> ControlError {
+        ControlError(.inputOutput, "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+    }
+
+    private static func userName(_ user: UInt32) -> String {
+        guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return String(user) }
+        return String(cString: name)
+    }
+}

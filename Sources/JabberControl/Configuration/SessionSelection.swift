@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which session a request is for: the object under `session` of its parameters, made of the global options.
+///
+/// | key | meaning |
+/// | --- | --- |
+/// | `account` | name or address of a configured account |
+/// | `jid` | an address without an account, or one whose other settings are taken from the account with that address |
+/// | `host`, `port`, `tls`, `ca` | override the account's |
+/// | `config` | the settings file in place of the usual ones |
+package struct SessionSelection: Hashable, Sendable {
+    /// Name or address of a configured account.
+    package var account: String?
+    /// The address to log in as.
+    package var jid: String?
+    /// Overrides ``AccountConfiguration/host``.
+    package var host: String?
+    /// Overrides ``AccountConfiguration/port``.
+    package var port: Int?
+    /// Overrides ``AccountConfiguration/tls``.
+    package var tls: AccountConfiguration.TLSMode?
+    /// Overrides ``AccountConfiguration/ca``.
+    package var ca: String?
+    /// The settings file in place of the usual ones.
+    package var config: String?
+
+    /// Makes a selection of the default account.
+    package init() {}
+
+    /// Reads the object under `session`; an absent one selects the default account.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/badParameters``.
+    package init(params: JSONObject) throws(ControlError) {
+        guard let value = params["session"], value != .null else { return }
+        guard let object = value.objectValue else {
+            throw ControlError(.badParameters, "\"session\" must be an object")
+        }
+        let reader = ConfigurationReader(object: object, place: "session")
+        do throws(ControlError) {
+            account = try reader.string("account")
+            jid = try reader.string("jid")
+            host = try reader.string("host")
+            port = try reader.int("port", in: 1...65535)
+            ca = try reader.string("ca")
+            config = try reader.string("config")
+            if let text = try reader.string("tls") {
+                guard let mode = AccountConfiguration.TLSMode(rawValue: text) else {
+                    throw reader.error("\"tls\" must be direct or starttls")
+                }
+                tls = mode
+            }
+        } catch {
+            throw ControlError(.badParameters, error.message)
+        }
+    }
+
+    /// The object under `session`; empty when the default account is meant.
+    package var json: JSONObject {
+        JSONObject(present: [
+            "account": account.map(JSONValue.string), "jid": jid.map(JSONValue.string),
+            "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
+            "tls": tls.map { .string($0.rawValue) }, "ca": ca.map(JSONValue.string),
+            "config": config.map(JSONValue.string),
+        ])
+    }
+
+    /// The account that this selects, with the overrides put in.
+    ///
+    /// With `jid` and without `account` no settings are needed; a configured account with that address is used when there is
+    /// one. The JID itself is not checked here.
+    ///
+    /// - Throws: `ControlError`: `accountNotFound`, `configuration`, `permissions`, `fileMissing`.
+    package func resolve(paths: RuntimePaths) throws(ControlError) -> AccountConfiguration {
+        let configuration = try ConfigurationFile(paths: paths, path: config)
+        var resolved: AccountConfiguration
+        if let account {
+            resolved = try configuration.account(account)
+            if let jid { resolved.jid = jid }
+        } else if let jid {
+            resolved =
+                configuration.accounts.first { $0.jid == jid } ?? AccountConfiguration(name: jid, jid: jid)
+        } else if let implicit = try configuration.implicitAccount() {
+            resolved = implicit
+        } else {
+            throw ControlError(
+                .configuration,
+                "no account is configured; run: jabberctl account add you@example.org (or give --jid)")
+        }
+        if let host { resolved.host = host }
+        if let port { resolved.port = port }
+        if let tls { resolved.tls = tls }
+        if let ca { resolved.ca = ca }
+        return resolved
+    }
+}
