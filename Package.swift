@@ -62,7 +62,7 @@ let package = Package(
         // Fourth floor: control protocol, daemon, command.
         floor("JabberControl", ["SocketIO"]),
         floor("JabberDaemon", ["XMPP", "JabberControl"]),
-        floor("JabberCLI", ["JabberControl"]),
+        floor("JabberCLI", ["JabberControl", "SocketIO"]),
 
         // Roof.
         .executableTarget(name: "jabberctl", dependencies: ["JabberCLI"], swiftSettings: strict),

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One command of `jabberctl`, which is one method of the control protocol unless the tool does it alone.
+package struct CommandSpec: Hashable, Sendable {
+    /// Who does the work.
+    package enum Place: Hashable, Sendable {
+        /// The daemon: a method of the same name.
+        case daemon
+        /// The daemon, with events until the caller cancels the request.
+        case daemonStream
+        /// The tool alone.
+        case tool
+    }
+
+    /// Under which heading help lists it.
+    package enum Group: String, Hashable, Sendable, CaseIterable {
+        /// What is used every day.
+        case everyday = "Everyday"
+        /// Presence and contacts.
+        case contacts = "Presence and contacts"
+        /// Accounts and the rest.
+        case accounts = "Accounts"
+        /// Looking into things.
+        case tools = "Tools"
+    }
+
+    /// The words of the command: `["roster", "add"]`.
+    package let path: [String]
+    /// Other words for the same.
+    package var aliases: [String] = []
+    /// The heading of help.
+    package let group: Group
+    /// One line of help.
+    package let summary: String
+    /// Paragraphs of help.
+    package var details: [String] = []
+    /// The arguments without dashes.
+    package var arguments: [ArgumentSpec] = []
+    /// The command's own options.
+    package var options: [OptionSpec] = []
+    /// Parameters of the method that are neither options nor arguments.
+    package var parameters: [FieldSpec] = []
+    /// The fields of the result.
+    package var result: [FieldSpec] = []
+    /// The fields of an event, for a stream.
+    package var event: [FieldSpec] = []
+    /// Who does the work.
+    package var place: Place = .daemon
+    /// The exit codes beyond those that every command has.
+    package var exits: [ExitCode] = []
+    /// Examples for the manual.
+    package var examples: [String] = []
+
+    /// Makes a command; what it has is set afterwards.
+    package init(_ path: String, _ group: Group, _ summary: String) {
+        self.path = path.split(separator: " ").map(String.init)
+        self.group = group
+        self.summary = summary
+    }
+
+    /// The command as it is typed: `roster add`.
+    package var name: String {
+        path.joined(separator: " ")
+    }
+
+    /// The method of the control protocol: `roster.add`.
+    package var method: String {
+        path.joined(separator: ".")
+    }
+
+    /// The arguments as a usage line shows them.
+    package var usage: String {
+        let options = options.isEmpty ? [] : ["[OPTIONS]"]
+        return (["jabberctl"] + path + options + arguments.map(\.usage)).joined(separator: " ")
+    }
+
+    /// Every parameter of the method: arguments, options, the others, and `session`.
+    package var allParameters: [FieldSpec] {
+        guard place != .tool else { return [] }
+        var fields = arguments.map { argument in
+            FieldSpec(
+                argument.parameterName, argument.isRepeatable ? "array of strings" : argument.kind.jsonType,
+                argument.summary)
+        }
+        for option in options where option.isParameter {
+            fields.append(FieldSpec(option.parameterName, option.jsonType, option.summary))
+        }
+        let named = Set(parameters.map(\.name))
+        fields.removeAll { named.contains($0.name) }
+        fields += parameters
+        fields.append(FieldSpec("session", "object", "which session: account, jid, host, port, tls, ca, config"))
+        if place == .daemon {
+            fields.append(FieldSpec("timeout", "number", "seconds after which the caller no longer waits"))
+        }
+        return fields
+    }
+
+    /// `exit-code` becomes `exitCode`.
+    package static func camelCase(_ name: String) -> String {
+        let words = name.split(separator: "-")
+        return words.enumerated().map { index, word in
+            index == 0 ? String(word) : word.prefix(1).uppercased() + word.dropFirst()
+        }.joined()
+    }
+}

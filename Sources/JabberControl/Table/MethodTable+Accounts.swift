@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension MethodTable {
+    /// `account …`: the tool does these alone, on the settings files.
+    static var accounts: [CommandSpec] {
+        var list = CommandSpec("account list", .accounts, "list the accounts")
+        list.result = [api, FieldSpec("accounts", "array", "as in account show")]
+
+        var show = CommandSpec("account show", .accounts, "show an account's settings")
+        show.arguments = [name]
+        show.result = [api] + fields
+        show.exits = [.notFound]
+
+        var remove = CommandSpec("account remove", .accounts, "remove an account from the settings")
+        remove.arguments = [ArgumentSpec("NAME", "the account")]
+        remove.result = [api] + fields
+        remove.exits = [.notFound]
+
+        var choose = CommandSpec("account default", .accounts, "show or choose the account that is meant by default")
+        choose.arguments = [name]
+        choose.result = [api] + fields
+        choose.exits = [.notFound]
+
+        var passwd = CommandSpec("account passwd", .accounts, "store another password for an account")
+        passwd.details = [
+            "Only the stored password changes, not the one at the server. It is read from --password-fd, from "
+                + "JABBERCTL_PASSWORD or from the terminal.",
+            "With --password-command the password is not stored but asked from a program at each login.",
+        ]
+        passwd.arguments = [name]
+        passwd.options = [passwordCommand]
+        passwd.result = [api] + fields
+        passwd.exits = [.notFound]
+
+        var commands = [list, add, show, remove, choose, passwd]
+        for index in commands.indices { commands[index].place = .tool }
+        return commands
+    }
+
+    private static var add: CommandSpec {
+        var command = CommandSpec("account add", .accounts, "add an account")
+        command.details = [
+            "The password is read from --password-fd, from JABBERCTL_PASSWORD or from the terminal, and is stored in a "
+                + "file that only you can read. With --password-command it is not stored but asked from a program at each "
+                + "login.",
+            "The first account becomes the default one. --host, --port, --tls and --ca are stored with the account.",
+            "--import reads address, password, host and port from the settings file of sendxmpp.",
+        ]
+        command.arguments = [
+            ArgumentSpec("JID", .jid, optional: true, "address of the account; optional with --import")
+        ]
+        command.options = [
+            .value("name", nil, "NAME", "name of the account", default: "the address"),
+            .value("resource", nil, "R", "resource to ask for"),
+            .value("priority", nil, "N", .whole(-128...127), "presence priority", default: "0"),
+            .flag("allow-plain", nil, "allow PLAIN inside TLS even after SCRAM was used"),
+            passwordCommand,
+            .flag("no-password", nil, "store no password"),
+            .value("import", nil, "FILE", .file, "take address and password from sendxmpp's file"),
+            .flag("default", nil, "make it the default account"),
+        ]
+        command.result = [api] + fields
+        command.exits = [.badData, .noInput]
+        command.examples = ["jabberctl account add you@example.org", "jabberctl account add --import ~/.sendxmpprc"]
+        return command
+    }
+
+    private static let name = ArgumentSpec("NAME", optional: true, "the account; without it, the default one")
+
+    private static let passwordCommand = OptionSpec.value(
+        "password-command", nil, "COMMAND", "program that prints the password; no shell is involved")
+
+    private static let fields = [
+        FieldSpec("name", "string", "name of the account"), FieldSpec("jid", "string", "its address"),
+        FieldSpec("host", "string", "host to connect to, when set"),
+        FieldSpec("port", "integer", "port of the host, when set"),
+        FieldSpec("tls", "string", "direct or starttls, when set"),
+        FieldSpec("ca", "string", "file of trust anchors, when set"),
+        FieldSpec("resource", "string", "resource to ask for, when set"),
+        FieldSpec("priority", "integer", "presence priority, when set"),
+        FieldSpec("allowPlain", "boolean", "true when PLAIN stays allowed"),
+        FieldSpec("passwordSource", "string", "command, configuration or none; never the password"),
+        FieldSpec("default", "boolean", "whether it is the default account"),
+    ]
+}

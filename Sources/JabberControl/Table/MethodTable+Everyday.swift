@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension MethodTable {
+    /// `online`, `send`, `listen`.
+    static var everyday: [CommandSpec] {
+        [online, send, listen]
+    }
+
+    private static var online: CommandSpec {
+        var command = CommandSpec("online", .everyday, "show who is online")
+        command.aliases = ["buddies", "who"]
+        command.details = [
+            "Lists the contacts that are online: state, name, address, resources, status text and since when.",
+            "Waits for the contact list, and then until the server has nothing more to say: a ping sent after the own "
+                + "presence has come back and nothing new arrived for the time of --settle, at most 5 seconds.",
+        ]
+        command.options = [
+            .value("group", nil, "G", "only contacts of this group"),
+            .flag("resources", nil, "show each resource on a line of its own", isParameter: false),
+            .flag("all", nil, "show contacts that are offline too"),
+            .flag("watch", nil, "stay, and show each change"),
+            .value("settle", nil, "MS", .whole(0...5000), "quiet time to wait for, in milliseconds", default: "300"),
+            .flag("exit-code", nil, "exit code 1 when nobody is online", isParameter: false),
+        ]
+        command.result =
+            [api, account] + contact("contacts[]") + presence("contacts[].")
+            + [FieldSpec("contacts", "array", "online ones first, then by name; with --all the offline ones too")]
+        command.event = [FieldSpec("(whole)", "object", "with --watch: the result again, after each change")]
+        command.exits = [.answerIsNo]
+        command.examples = ["jabberctl online", "jabberctl online --group Work --json", "jabberctl who -g jid"]
+        return command
+    }
+
+    private static var send: CommandSpec {
+        var command = CommandSpec("send", .everyday, "send a message")
+        command.details = [
+            "With one argument the text is read from standard input; otherwise the last argument is the text, unless -m, "
+                + "--file or --line gives it.",
+            "Succeeds when every recipient reached the level asked with --until: none = handed to the network, "
+                + "server = acknowledged by the server and not bounced.",
+        ]
+        command.arguments = [
+            ArgumentSpec("TO", .jid, repeatable: true, "recipients"),
+            ArgumentSpec("TEXT", optional: true, "the text"),
+        ]
+        command.options = [
+            .value("message", "m", "TEXT", "the text; - reads it from standard input", isParameter: false),
+            .value("file", nil, "F", .file, "read the text from a file", isParameter: false),
+            .flag("line", nil, "send each line of standard input as a message of its own", isParameter: false),
+            .value(
+                "type", nil, "TYPE", .choice(["chat", "normal", "headline", "groupchat"]), "type of message",
+                default: "chat"),
+            .value("subject", nil, "S", "subject"),
+            .value("thread", nil, "T", "name of the conversation"),
+            .value("id", nil, "ID", "name of the message; the same id twice is one message"),
+            .value("until", nil, "LEVEL", .choice(["none", "server"]), "what to wait for", default: "server"),
+        ]
+        command.parameters = [
+            FieldSpec("to", "array of strings", "recipients, one or more"),
+            FieldSpec("text", "string", "the text; not empty"),
+        ]
+        command.result = [
+            api, account, FieldSpec("results", "array", "one for each recipient, in their order"),
+            FieldSpec("results[].to", "string", "the recipient"),
+            FieldSpec("results[].id", "string", "id of the message stanza"),
+            FieldSpec("results[].originId", "string", "origin id (XEP-0359), when one was sent"),
+            FieldSpec("results[].state", "string", "sent, server or failed"),
+            FieldSpec("results[].at", "time", "when that state was reached"),
+            FieldSpec("results[].error", "object", "of a failed one: code, exit, message, retry, stanza"),
+        ]
+        command.exits = [.refused, .badData, .noInput]
+        command.examples = [
+            "jabberctl send juliet@example.org \"hello\"", "uptime | jabberctl send ops@example.org",
+            "jabberctl send -m \"Lunch?\" juliet@example.org nurse@example.org",
+        ]
+        return command
+    }
+
+    private static var listen: CommandSpec {
+        var command = CommandSpec("listen", .everyday, "show messages and other events as they come")
+        command.details = [
+            "Runs until it is interrupted, or until --count events have come. With --json each event is one line."
+        ]
+        command.options = [
+            .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),
+            .value(
+                "kind", nil, "K,K", .choices(["message", "presence", "state", "roster", "account"]),
+                "only these kinds", default: "message"),
+            .value("count", nil, "N", .whole(1...1_000_000_000), "end after this many events"),
+        ]
+        command.place = .daemonStream
+        command.result = [api, account]
+        command.event = [
+            api, FieldSpec("cursor", "string", "grows with each event; absent without a journal"), account,
+            FieldSpec("type", "string", "message, presence, state, roster or account"),
+            FieldSpec("at", "time", "when it happened"),
+            FieldSpec("from", "string", "message, presence: the sender; state: bare JID of the contact"),
+            FieldSpec("to", "string", "message: the address it was sent to"),
+            FieldSpec("direction", "string", "message: in or out"),
+            FieldSpec("kind", "string", "message: chat, normal, headline, groupchat or error"),
+            FieldSpec("id", "string", "message: its id"),
+            FieldSpec("stanzaId", "object", "message: by, id (XEP-0359)"),
+            FieldSpec("body", "string", "message: the text"),
+            FieldSpec("subject", "string", "message: the subject"),
+            FieldSpec("thread", "string", "message: name of the conversation"),
+            FieldSpec("delayedFrom", "string", "message: who kept it (XEP-0203); at is then when it was sent"),
+            FieldSpec("source", "string", "message: live, carbon, archive or offline"),
+            FieldSpec("encryption", "string", "message: none"),
+            FieldSpec("error", "object", "message of kind error: type, condition, text"),
+            FieldSpec("show", "string", "presence: available, chat, away, xa, dnd or offline"),
+            FieldSpec("status", "string", "presence: the status text"),
+            FieldSpec("priority", "integer", "presence: -128 to 127"),
+            FieldSpec("state", "string", "state: active, composing, paused, inactive or gone (XEP-0085)"),
+            FieldSpec("contact", "object", "roster: the contact as in roster list; subscription remove = gone"),
+            FieldSpec("connection", "string", "account: connected, disconnected or connecting"),
+            FieldSpec("reason", "object", "account: why it was disconnected: code, message"),
+        ]
+        command.examples = ["jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body"]
+        return command
+    }
+}

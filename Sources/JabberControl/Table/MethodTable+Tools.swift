@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension MethodTable {
+    /// `ping`, `version-of`, `disco`, `diag`, `raw`, `completion`, `help`, `version`.
+    static var tools: [CommandSpec] {
+        [ping, versionOf, disco, diag, raw, completion, help, version]
+    }
+
+    private static var ping: CommandSpec {
+        var command = CommandSpec("ping", .tools, "measure the round trip to an address (XEP-0199)")
+        command.arguments = [ArgumentSpec("JID", .jid, optional: true, "whom; without it, the own server")]
+        command.options = [.value("count", nil, "N", .whole(1...1000), "how many times, a second apart", default: "1")]
+        command.result = [
+            api, account, FieldSpec("jid", "string", "whom"),
+            FieldSpec("roundTrips", "array of numbers", "milliseconds, one for each ping"),
+        ]
+        command.exits = [.refused]
+        return command
+    }
+
+    private static var versionOf: CommandSpec {
+        var command = CommandSpec("version-of", .tools, "show which program an address runs (XEP-0092)")
+        command.arguments = [ArgumentSpec("JID", .jid, optional: true, "whom; without it, the own server")]
+        command.result = [
+            api, account, FieldSpec("jid", "string", "whom"), FieldSpec("name", "string", "the program"),
+            FieldSpec("version", "string", "its version"), FieldSpec("os", "string", "its system, when it says"),
+        ]
+        command.exits = [.refused]
+        return command
+    }
+
+    private static var disco: CommandSpec {
+        var command = CommandSpec("disco", .tools, "show what an address is and can do (XEP-0030)")
+        command.arguments = [ArgumentSpec("JID", .jid, optional: true, "whom; without it, the own server")]
+        command.options = [
+            .value("node", nil, "NODE", "the node to ask about"),
+            .flag("items", nil, "list its items too"),
+        ]
+        command.result = [
+            api, account, FieldSpec("jid", "string", "whom"),
+            FieldSpec("node", "string", "the node, when one was asked"),
+            FieldSpec("identities", "array", "what it is"),
+            FieldSpec("identities[].category", "string", "such as server"),
+            FieldSpec("identities[].type", "string", "such as im"),
+            FieldSpec("identities[].name", "string", "name, when it has one"),
+            FieldSpec("identities[].lang", "string", "language of the name, when given"),
+            FieldSpec("features", "array of strings", "what it can do, sorted"),
+            FieldSpec("items", "array", "with --items: jid, node, name of each"),
+        ]
+        command.exits = [.refused]
+        return command
+    }
+
+    private static var diag: CommandSpec {
+        var command = CommandSpec("diag", .tools, "examine the way to a server, step by step")
+        command.details = [
+            "Shows DNS, the addresses, TLS and the certificate, login mechanisms and round trips. With a domain only what "
+                + "needs no account is examined."
+        ]
+        command.arguments = [
+            ArgumentSpec("TARGET", optional: true, "a domain, or the name of an account; without it, the account")
+        ]
+        command.result = [
+            api, FieldSpec("target", "string", "the domain"),
+            FieldSpec("ok", "boolean", "whether every step went well"),
+            FieldSpec("steps", "array", "in the order in which they were taken"),
+            FieldSpec("steps[].step", "string", "srv, connect, tls, certificate, stream, login, bind, ping"),
+            FieldSpec("steps[].state", "string", "ok, failed or skipped"),
+            FieldSpec("steps[].milliseconds", "number", "how long it took; absent when skipped"),
+            FieldSpec("steps[].detail", "string", "what was found, for people"),
+            FieldSpec("error", "object", "why it ended early: code, exit, message, retry"),
+        ]
+        return command
+    }
+
+    private static var raw: CommandSpec {
+        var command = CommandSpec("raw", .tools, "send a stanza of your own making")
+        command.details = [
+            "XML must be one element in the namespace jabber:client; - reads it from standard input. An iq of type get or "
+                + "set waits for its answer, which is printed."
+        ]
+        command.arguments = [ArgumentSpec("XML", "the stanza")]
+        command.options = [.flag("force", nil, "send it although the session is shared with others")]
+        command.result = [
+            api, account, FieldSpec("sent", "string", "the stanza as it was sent"),
+            FieldSpec("reply", "string", "the answer to an iq; absent for other stanzas"),
+        ]
+        command.exits = [.badData, .refused]
+        return command
+    }
+
+    private static var completion: CommandSpec {
+        var command = CommandSpec("completion", .tools, "print the completion script of a shell")
+        command.arguments = [ArgumentSpec("SHELL", .choice(["bash", "zsh", "fish"]), "the shell")]
+        command.place = .tool
+        command.examples = ["source <(jabberctl completion bash)"]
+        return command
+    }
+
+    private static var help: CommandSpec {
+        var command = CommandSpec("help", .tools, "show help, or help for a command")
+        command.details = ["With --json the whole table of commands, their parameters and results is printed."]
+        command.arguments = [ArgumentSpec("COMMAND", optional: true, repeatable: true, "the command")]
+        command.options = [.flag("man", nil, "print the manual page", isParameter: false)]
+        command.place = .tool
+        return command
+    }
+
+    private static var version: CommandSpec {
+        var command = CommandSpec("version", .tools, "show the version")
+        command.place = .tool
+        command.result = [
+            api, FieldSpec("product", "string", "jabberctl"), FieldSpec("version", "string", "the version"),
+        ]
+        return command
+    }
+}
