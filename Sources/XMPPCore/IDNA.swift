@@ -71,10 +71,7 @@ enum IDNA {
     /// The A-label of a U-label, which must satisfy IDNA2008 to the letter, contextual rules included.
     private static func asciiLabel(_ label: String) throws(JIDError.Reason) -> String {
         do {
-            let scalars = Array(label.unicodeScalars)
-            try PRECIS.checkContexts(scalars)
-            // libidn2 lets European and Arabic digits stand in one right-to-left label, against RFC 5893 §2, condition 4.
-            try PRECIS.checkDirection(scalars)
+            try PRECIS.checkContexts(Array(label.unicodeScalars))
         } catch {
             throw .init(error)
         }
@@ -124,3 +121,5 @@ enum IDNA {
         return name.lowercased()
     }
 }
+
+extension JIDError.Reason: Error {}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The namespace URIs that the core protocol uses. Extensions keep their own beside their code.
+public enum Namespace {
+    /// Stanzas of a client-to-server stream (RFC 6120 §4.8.3).
+    public static let client = "jabber:client"
+    /// The stream's root, its features and its errors (RFC 6120 §4.8.1).
+    public static let streams = "http://etherx.jabber.org/streams"
+    /// Conditions of stream errors (RFC 6120 §4.9).
+    public static let streamErrors = "urn:ietf:params:xml:ns:xmpp-streams"
+    /// STARTTLS negotiation (RFC 6120 §5).
+    public static let startTLS = "urn:ietf:params:xml:ns:xmpp-tls"
+    /// SASL negotiation (RFC 6120 §6).
+    public static let sasl = "urn:ietf:params:xml:ns:xmpp-sasl"
+    /// Resource binding (RFC 6120 §7).
+    public static let bind = "urn:ietf:params:xml:ns:xmpp-bind"
+    /// Session establishment of the older RFC 3921; servers that still require it say so.
+    public static let session = "urn:ietf:params:xml:ns:xmpp-session"
+    /// Conditions of stanza errors (RFC 6120 §8.3).
+    public static let stanzaErrors = "urn:ietf:params:xml:ns:xmpp-stanzas"
+    /// The roster (RFC 6121 §2).
+    public static let roster = "jabber:iq:roster"
+    /// Stream feature of roster versioning (RFC 6121 §2.6).
+    public static let rosterVersioning = "urn:xmpp:features:rosterver"
+    /// Stream feature of subscription pre-approval (RFC 6121 §3.4).
+    public static let preApproval = "urn:xmpp:features:pre-approval"
+    /// Stream Management (XEP-0198).
+    public static let streamManagement = "urn:xmpp:sm:3"
+    /// XMPP Ping (XEP-0199).
+    public static let ping = "urn:xmpp:ping"
+    /// Delayed Delivery (XEP-0203).
+    public static let delay = "urn:xmpp:delay"
+    /// Stream Limits Advertisement (XEP-0478).
+    public static let streamLimits = "urn:xmpp:stream-limits:0"
+    /// SASL Channel-Binding Type Capability (XEP-0440).
+    public static let saslChannelBinding = "urn:xmpp:sasl-cb:0"
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPXML
+
+/// What message, presence and IQ have in common (RFC 6120 §8.1).
+///
+/// A stanza is a typed view of its element: children that this library knows nothing about stay where they are, and
+/// come out again when the stanza is sent on.
+public protocol Stanza: Sendable, Hashable {
+    /// The whole stanza.
+    var element: Element { get }
+    /// The sender. In a received stanza without `from` the stream has filled in what RFC 6120 §8.1.2.1 says it means.
+    var from: JID? { get set }
+    /// The addressee; absent means the own account, or the server acting for it.
+    var to: JID? { get set }
+    /// The identifier that the sender chose.
+    var id: String? { get set }
+    /// Reads a stanza.
+    ///
+    /// - Throws: ``StanzaDecodingError`` when the element is of another kind or an address is not a JID.
+    init(_ element: Element) throws(StanzaDecodingError)
+    /// Changes the payload of the stanza: children and attributes other than those with properties of their own.
+    mutating func withElement(_ change: (inout Element) -> Void)
+}
+
+extension Stanza {
+    /// The language of the stanza's human-readable text (`xml:lang`, RFC 6120 §8.1.5).
+    public var language: String? {
+        get { element.language }
+        set { withElement { $0.language = newValue } }
+    }
+
+    /// The first child with this name.
+    public func payload(_ localName: String, namespace: String) -> Element? {
+        element.firstChild(localName, namespace: namespace)
+    }
+
+    /// Whether a child with this name is there.
+    public func hasPayload(_ localName: String, namespace: String) -> Bool {
+        payload(localName, namespace: namespace) != nil
+    }
+
+    /// Appends a child.
+    public mutating func append(_ payload: Element) {
+        withElement { $0.append(payload) }
+    }
+
+    /// Removes the children with this name.
+    public mutating func removePayloads(_ localName: String, namespace: String) {
+        withElement { $0.removeChildren { $0.isNamed(localName, namespace: namespace) } }
+    }
+
+    /// The error that this stanza carries, when it is of type `error` (RFC 6120 §8.3).
+    ///
+    /// A stanza of type `error` without a usable `<error/>` child yields `undefined-condition`.
+    public var error: StanzaError? {
+        guard element["type"] == "error" else { return nil }
+        return element.firstChild("error", namespace: Namespace.client).map { StanzaError($0) }
+            ?? StanzaError(.undefinedCondition, type: .cancel)
+    }
+}
+
+/// Why an element is not a stanza.
+public enum StanzaDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The element has another name or namespace.
+    case notAStanza(ElementName)
+    /// An address is not a JID (RFC 7622).
+    case invalidAddress(attribute: String, reason: JIDError)
+    /// The `type` is missing or not one that this kind of stanza has (RFC 6120 §8.2.3).
+    case invalidType(String?)
+
+    /// The reason for people.
+    public var description: String {
+        switch self {
+        case .notAStanza(let name): "\(name) is not the stanza that was expected"
+        case .invalidAddress(let attribute, let reason): "the attribute “\(attribute)” is not an address: \(reason)"
+        case .invalidType(let type?): "“\(type)” is not a type that this stanza can have"
+        case .invalidType(nil): "the stanza has no type"
+        }
+    }
+}
+
+extension Element {
+    /// The JID in an attribute; `nil` when the attribute is absent.
+    package func jid(_ attribute: String) throws(StanzaDecodingError) -> JID? {
+        guard let text = self[attribute] else { return nil }
+        do {
+            return try JID(text)
+        } catch {
+            throw .invalidAddress(attribute: attribute, reason: error)
+        }
+    }
+
+    /// Makes the empty element of a stanza.
+    init(stanza localName: String, to: JID?, id: String?, type: String?) {
+        self.init(localName, namespace: Namespace.client)
+        self["to"] = to?.description
+        self["id"] = id
+        self["type"] = type
+    }
+}
