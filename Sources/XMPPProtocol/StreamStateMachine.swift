@@ -1,1 +1,192 @@
 // SPDX-License-Identifier: Apache-2.0
+
+package import XMPPCore
+package import XMPPXML
+
+/// The initiating entity's side of a stream (RFC 6120 §4–§7), without I/O.
+///
+/// A method is named after what happened and returns what has to be done about it, in order. The machine has no clock and
+/// no socket: its owner performs the actions and tells it what came of them.
+package struct StreamStateMachine: Sendable {
+    /// How far the negotiation has come.
+    package enum State: Sendable {
+        /// Nothing was sent.
+        case idle
+        /// Our header was sent; the server's is awaited.
+        case opening(Layer)
+        /// The server's header arrived; its features are awaited.
+        case awaitingFeatures(Layer)
+        /// `<starttls/>` was sent.
+        case startingTLS
+        /// The TLS handshake runs.
+        case securing
+        /// SASL runs.
+        case authenticating(SASLNegotiation)
+        /// A resource is being bound.
+        case binding(ResourceBinding, StreamFeatures)
+        /// `<enable/>` was sent (XEP-0198).
+        case enabling(EstablishedSession)
+        /// Stanzas flow.
+        case established
+        /// Our end of the stream was sent; the server's is awaited.
+        case closing(StreamEnd)
+        /// The stream is over.
+        case ended
+    }
+
+    /// What protects the stream at a restart, and whether the user is authenticated.
+    package enum Layer: Sendable, Equatable {
+        /// Plain TCP: nothing may be sent but a request for TLS.
+        case unprotected
+        /// Credentials may be sent.
+        case protected(SecureChannel)
+        /// SASL has succeeded.
+        case authenticated
+    }
+
+    package let configuration: StreamConfiguration
+    package internal(set) var state = State.idle
+    /// Acknowledgements (XEP-0198).
+    package internal(set) var management = StreamManagement()
+    /// The largest first-level element that the server takes, in bytes (XEP-0478); `nil` when it did not say.
+    package internal(set) var maximumOutgoingBytes: Int?
+    var hasAnnouncedConnection = false
+    var keepalive = KeepaliveState()
+
+    /// Makes a machine for one connection.
+    package init(configuration: StreamConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Whether bytes must be parsed one event at a time: until the session is established, what follows an event may
+    /// belong to another layer (RFC 6120 §5.3.3, §6.3.5).
+    package var isNegotiating: Bool {
+        if case .established = state { false } else { true }
+    }
+
+    /// Whether stanzas may be sent.
+    package var isEstablished: Bool { !isNegotiating }
+
+    /// Whether the stream is over.
+    package var hasEnded: Bool {
+        if case .ended = state { true } else { false }
+    }
+
+    // MARK: What happened to the transport
+
+    /// A transport is there.
+    ///
+    /// - Parameters:
+    ///   - directTLS: Whether TLS comes first (XEP-0368); otherwise the stream does.
+    ///   - peerIsLoopback: Whether the peer's address is a loopback address.
+    package mutating func transportConnected(directTLS: Bool, peerIsLoopback: Bool) -> [StreamAction] {
+        guard case .idle = state else { return [] }
+        let deadline = StreamAction.schedule(.negotiation, after: configuration.timeouts.negotiation)
+        if directTLS {
+            state = .securing
+            return [deadline, .schedule(.handshake, after: configuration.timeouts.tls), .startTLS]
+        }
+        let channel = SecureChannel.plaintext(peerIsLoopback: peerIsLoopback, policy: configuration.security)
+        return [deadline] + open(channel.map(Layer.protected) ?? .unprotected)
+    }
+
+    /// The TLS handshake is done, and the certificate proves the account's domain.
+    package mutating func tlsEstablished(_ channel: SecureChannel) -> [StreamAction] {
+        guard case .securing = state else { return [] }
+        return [.cancel(.handshake), .emit(.secured)] + open(.protected(channel))
+    }
+
+    /// The transport is gone.
+    ///
+    /// - Parameter reason: What happened, for people; empty when the peer just closed.
+    package mutating func transportEnded(_ reason: String) -> [StreamAction] {
+        switch state {
+        case .ended: return []
+        case .closing(let end): return finish(end)
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .enabling,
+            .established:
+            return finish(.transportEnded(reason))
+        }
+    }
+
+    /// The peer will send nothing more. Without the end of the stream before it, something may be missing.
+    package mutating func inputEnded() -> [StreamAction] {
+        transportEnded("the server closed the connection without ending the stream") + [.abortTransport]
+    }
+
+    // MARK: What the application wants
+
+    /// The application sends a first-level element on an established stream.
+    ///
+    /// - Returns: What to write; empty when the stream is not established.
+    package mutating func send(_ element: Element) -> [StreamAction] {
+        guard isEstablished else { return [] }
+        management.sent(element)
+        return [.send(element)]
+    }
+
+    /// The application has sent what it had: an acknowledgement may be asked for.
+    package mutating func burstSent() -> [StreamAction] {
+        guard isEstablished, let request = management.request() else { return [] }
+        return [.send(request), .schedule(.answer, after: configuration.timeouts.answer)]
+    }
+
+    /// A stanza that was emitted has been kept or dealt with: only now does it count (XEP-0198 §4).
+    package mutating func handledStanza() {
+        management.handledStanza()
+    }
+
+    /// The application wants the stream to end.
+    package mutating func close() -> [StreamAction] {
+        switch state {
+        case .ended, .closing: return []
+        case .idle, .securing: return finish(.closed) + [.abortTransport]
+        case .opening, .awaitingFeatures, .startingTLS, .authenticating, .binding, .enabling:
+            return end(with: .closed)
+        case .established:
+            // The last word on what arrived, so that the server re-sends nothing (XEP-0198 §4).
+            let farewell: [StreamAction] = management.isOn ? [.send(management.answer)] : []
+            return farewell + end(with: .closed)
+        }
+    }
+
+    // MARK: Ends
+
+    /// Ends the stream from this side and waits for the server to end its own (RFC 6120 §4.4).
+    mutating func end(with reason: StreamEnd) -> [StreamAction] {
+        state = .closing(reason)
+        return [
+            .cancel(.handshake), .cancel(.negotiation), .cancel(.keepalive), .cancel(.answer), .endStream,
+            .schedule(.closing, after: configuration.timeouts.closing),
+        ]
+    }
+
+    /// Ends the stream because the server broke a rule: it is told which one, and nothing more is read.
+    mutating func violate(_ error: StreamError) -> [StreamAction] {
+        [.send(error.element), .endStream] + finish(.violation(error)) + [.closeTransport]
+    }
+
+    /// Gives the connection up without another byte that the other side could use.
+    mutating func abandon(_ reason: StreamEnd) -> [StreamAction] {
+        [.endStream] + finish(reason) + [.closeTransport]
+    }
+
+    /// Records that the stream is over.
+    mutating func finish(_ reason: StreamEnd) -> [StreamAction] {
+        state = .ended
+        management = StreamManagement()
+        return StreamTimer.allCases.map(StreamAction.cancel) + [.emit(.ended(reason))]
+    }
+
+    /// Sends a stream header for a layer and takes a new parser for the answer.
+    mutating func open(_ layer: Layer) -> [StreamAction] {
+        state = .opening(layer)
+        let isProtected = layer != .unprotected
+        let limits = layer == .authenticated ? configuration.sessionLimits : configuration.limitsBeforeAuthentication
+        let header = StreamHeader(
+            to: configuration.account.domainpart,
+            from: isProtected && !configuration.account.isDomain ? configuration.account.description : nil,
+            language: configuration.language)
+        return [.restartParser(limits), .openStream(header)]
+    }
+}

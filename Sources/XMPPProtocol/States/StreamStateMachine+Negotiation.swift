@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+internal import XMPPCrypto
+internal import XMPPXML
+
+extension StreamStateMachine {
+    /// Features, or something that must not be there yet.
+    mutating func receivedAwaitingFeatures(_ element: Element, _ layer: Layer) -> [StreamAction] {
+        guard element.isNamed("features", namespace: Namespace.streams) else { return unexpected(element, layer) }
+        let features = StreamFeatures(element)
+        let announcement: [StreamAction] = hasAnnouncedConnection ? [] : [.emit(.connected)]
+        hasAnnouncedConnection = true
+        switch layer {
+        case .unprotected: return announcement + startTLS(features)
+        case .protected(let channel): return announcement + authenticate(features, channel)
+        case .authenticated: return bind(features)
+        }
+    }
+
+    /// An element where features are due. Before authentication it is no stanza (RFC 6120 §4.3.5), and a result that was
+    /// not asked for is an attempt to skip a step; both end the connection. Afterwards it is passed over.
+    private mutating func unexpected(_ element: Element, _ layer: Layer) -> [StreamAction] {
+        switch layer {
+        case .authenticated: return []
+        case .unprotected, .protected:
+            return abandon(
+                layer == .unprotected
+                    ? .tlsUnavailable("the server sent <\(element.localName)/> before TLS")
+                    : .serverNotAuthenticated("the server sent <\(element.localName)/> unasked", mechanism: ""))
+        }
+    }
+
+    /// TLS first, whether it is called optional or not (RFC 7590 §3.1).
+    private mutating func startTLS(_ features: StreamFeatures) -> [StreamAction] {
+        guard features.offersStartTLS else {
+            return abandon(.tlsUnavailable("the server does not offer STARTTLS"))
+        }
+        state = .startingTLS
+        return [.send(Element("starttls", namespace: Namespace.startTLS))]
+    }
+
+    /// Only `<proceed/>` leads on (RFC 6120 §5.4.2); a second set of features is passed over.
+    mutating func receivedStartingTLS(_ element: Element) -> [StreamAction] {
+        if element.isNamed("proceed", namespace: Namespace.startTLS) {
+            state = .securing
+            return [.schedule(.handshake, after: configuration.timeouts.tls), .startTLS]
+        }
+        if element.isNamed("features", namespace: Namespace.streams) { return [] }
+        return abandon(.tlsUnavailable("the server answered <\(element.localName)/> to the request for TLS"))
+    }
+
+    private mutating func authenticate(_ features: StreamFeatures, _ channel: SecureChannel) -> [StreamAction] {
+        // RFC 6120 §5.3.4: inside TLS it must not be offered again. On loopback in the clear it may be.
+        guard channel.protection == .loopback || !features.offersStartTLS else {
+            return abandon(.tlsUnavailable("the server offers STARTTLS inside TLS"))
+        }
+        // Where the server can do TLS, the permission to go without is not used.
+        if channel.protection == .loopback && features.offersStartTLS { return startTLS(features) }
+        var negotiation = SASLNegotiation(
+            configuration.authentication, on: channel, features: features, random: configuration.random)
+        return follow(negotiation.start(), negotiation)
+    }
+
+    /// SASL goes on. No stanza may come in between (RFC 6120 §6.3.5).
+    mutating func receivedAuthenticating(_ element: Element, _ negotiation: SASLNegotiation) -> [StreamAction] {
+        var negotiation = negotiation
+        return follow(negotiation.received(element), negotiation)
+    }
+
+    private mutating func follow(
+        _ outcome: SASLNegotiation.Outcome, _ negotiation: SASLNegotiation
+    ) -> [StreamAction] {
+        switch outcome {
+        case .send(let element):
+            state = .authenticating(negotiation)
+            return [.send(element)]
+        case .succeeded(let mechanism):
+            return [.emit(.authenticated(mechanism: mechanism))] + open(.authenticated)
+        case .failed(let end, let abort):
+            return (abort.map { [.send($0)] } ?? []) + abandon(end)
+        }
+    }
+
+    private mutating func bind(_ features: StreamFeatures) -> [StreamAction] {
+        // RFC 6120 §4.3.2: a feature that is required and unknown means that no session can be had here.
+        if let unknown = features.unknownRequired.first {
+            return violate(StreamError(.unsupportedFeature, text: "\(unknown) is not supported"))
+        }
+        guard features.offersBind else {
+            return abandon(.bindingFailed(.noFullAddress(nil)))
+        }
+        maximumOutgoingBytes = features.maximumStanzaBytes
+        var binding = ResourceBinding(
+            account: configuration.account, resource: configuration.resource,
+            requiresSession: features.requiresSession,
+            identifiers: (0..<3).map { _ in configuration.random.identifier() })
+        let request = binding.start()
+        state = .binding(binding, features)
+        return [.send(request)]
+    }
+
+    mutating func receivedBinding(
+        _ element: Element, _ binding: ResourceBinding, _ features: StreamFeatures
+    ) -> [StreamAction] {
+        var binding = binding
+        let outcome = binding.received(element)
+        switch outcome {
+        case .ignored: return []
+        case .send(let request):
+            state = .binding(binding, features)
+            return [.send(request)]
+        case .failed(let failure):
+            return abandon(.bindingFailed(failure))
+        case .bound(let jid):
+            let session = EstablishedSession(jid: jid, features: features, isManaged: false)
+            guard configuration.usesStreamManagement, features.offersStreamManagement else {
+                return establish(session)
+            }
+            state = .enabling(session)
+            return [.send(management.enable())]
+        }
+    }
+
+    /// Waits for the answer to `<enable/>`. A stanza that comes first is delivered and does not count (XEP-0198 §3).
+    mutating func receivedEnabling(_ element: Element, _ session: EstablishedSession) -> [StreamAction] {
+        guard element.namespace == Namespace.streamManagement else {
+            return StreamManagement.isStanza(element) ? [.emit(.stanza(element))] : []
+        }
+        var session = session
+        switch management.received(element) {
+        case .enabled:
+            session.isManaged = true
+            return establish(session)
+        case .refused:
+            return establish(session)
+        case .answer, .acknowledged, .ignored, .violation:
+            return []
+        }
+    }
+
+    private mutating func establish(_ session: EstablishedSession) -> [StreamAction] {
+        state = .established
+        return [.cancel(.negotiation)] + startKeepalive() + [.emit(.established(session))]
+    }
+}

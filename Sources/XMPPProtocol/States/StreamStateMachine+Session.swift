@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+internal import XMPPCrypto
+internal import XMPPXML
+
+/// What the machine remembers about signs of life.
+struct KeepaliveState: Sendable {
+    /// The id of the ping that has no answer yet.
+    var pingID: String?
+    /// Whether something arrived since the keepalive timer was set. The timer is not set anew at each stanza: it looks at
+    /// this note when it runs out.
+    var sawTraffic = false
+}
+
+extension StreamStateMachine {
+    /// Takes a first-level element of the established stream. What is neither stanza nor Stream Management is passed over
+    /// (RFC 6120 §4.9.3.24 would let us close; nothing is gained by it).
+    mutating func receivedInSession(_ element: Element) -> [StreamAction] {
+        if StreamManagement.isStanza(element) {
+            // An answer to our own ping is of interest to nobody else; it counts all the same.
+            if isAnswerToPing(element) {
+                keepalive.pingID = nil
+                management.handledStanza()
+                return [.cancel(.answer)]
+            }
+            return [.emit(.stanza(element))]
+        }
+        guard element.namespace == Namespace.streamManagement else { return [] }
+        let wasAwaiting = management.isAwaitingAcknowledgement
+        switch management.received(element) {
+        case .answer(let answer):
+            return [.send(answer)]
+        case .acknowledged(let h):
+            let more = burstSent()
+            let settled: [StreamAction] = wasAwaiting && more.isEmpty ? [.cancel(.answer)] : []
+            return settled + [.emit(.acknowledged(h))] + more
+        case .violation(let error):
+            return violate(error)
+        case .enabled, .refused, .ignored:
+            return wasAwaiting && !management.isAwaitingAcknowledgement ? [.cancel(.answer)] : []
+        }
+    }
+
+    /// A timer ran out.
+    package mutating func timerFired(_ timer: StreamTimer) -> [StreamAction] {
+        switch timer {
+        case .handshake:
+            guard case .securing = state else { return [] }
+            return finish(.timedOut(.tls)) + [.abortTransport]
+        case .negotiation:
+            guard isNegotiating, !hasEnded else { return [] }
+            return [.send(StreamError(.connectionTimeout).element)] + abandon(.timedOut(.negotiation))
+        case .keepalive:
+            return isEstablished ? keepaliveDue() : []
+        case .answer:
+            guard isEstablished else { return [] }
+            return finish(.timedOut(.answer)) + [.abortTransport]
+        case .closing:
+            guard case .closing(let end) = state else { return [] }
+            return finish(end) + [.closeTransport]
+        }
+    }
+
+    func startKeepalive() -> [StreamAction] {
+        switch configuration.keepalive {
+        case .off: []
+        case .whitespace(let interval), .ping(let interval): [.schedule(.keepalive, after: interval)]
+        }
+    }
+
+    private mutating func keepaliveDue() -> [StreamAction] {
+        defer { keepalive.sawTraffic = false }
+        switch configuration.keepalive {
+        case .off:
+            return []
+        case .whitespace:
+            return [.sendWhitespace] + startKeepalive()
+        case .ping:
+            return (keepalive.sawTraffic ? [] : askForSignOfLife()) + startKeepalive()
+        }
+    }
+
+    /// Asks by acknowledgement request, or by a ping to the own server where Stream Management is off (RFC 6120 §4.6.3).
+    private mutating func askForSignOfLife() -> [StreamAction] {
+        let deadline = StreamAction.schedule(.answer, after: configuration.timeouts.answer)
+        if management.isOn {
+            return management.probe().map { [.send($0), deadline] } ?? []
+        }
+        guard keepalive.pingID == nil else { return [] }
+        let id = configuration.random.identifier()
+        keepalive.pingID = id
+        let ping = IQ(
+            .get, to: configuration.account.domain, id: id,
+            payload: Element("ping", namespace: Namespace.ping))
+        return [.send(ping.element), deadline]
+    }
+
+    private func isAnswerToPing(_ element: Element) -> Bool {
+        guard let id = keepalive.pingID, element.localName == "iq", element["id"] == id,
+            element["type"] == "result" || element["type"] == "error"
+        else { return false }
+        guard let from = element["from"].flatMap({ try? JID($0) }) else { return element["from"] == nil }
+        return from == configuration.account.domain || from == configuration.account
+    }
+}

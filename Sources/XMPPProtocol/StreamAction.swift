@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import XMPPCore
+package import XMPPXML
+
+/// What the owner of a ``StreamStateMachine`` has to do, in order, after telling it what happened.
+package enum StreamAction: Sendable, Equatable {
+    /// Write the start of a stream.
+    case openStream(StreamHeader)
+    /// Write a first-level element.
+    case send(Element)
+    /// Write white space that keeps middleboxes awake (RFC 6120 §4.6.1).
+    case sendWhitespace
+    /// Write the end of the stream.
+    case endStream
+    /// Throw the parser away and take a new one: everything learnt before belongs to another layer.
+    case restartParser(XMLLimits)
+    /// Raise or lower the limits of the present parser.
+    case limit(XMLLimits)
+    /// Begin the TLS handshake on the present transport, with what is left of the last read as its first bytes.
+    case startTLS
+    /// Call ``StreamStateMachine/timerFired(_:)`` after this time; replaces a timer of the same name.
+    case schedule(StreamTimer, after: Duration)
+    /// Forget a timer.
+    case cancel(StreamTimer)
+    /// Tell the application.
+    case emit(StreamOccurrence)
+    /// Flush and close the transport.
+    case closeTransport
+    /// Close the transport at once.
+    case abortTransport
+}
+
+/// The timers of a stream.
+package enum StreamTimer: Sendable, Hashable, CaseIterable {
+    /// TLS must be up by then.
+    case handshake
+    /// The session must be established by then.
+    case negotiation
+    /// Nothing was received for a while: ask for a sign of life.
+    case keepalive
+    /// The sign of life must be there by then.
+    case answer
+    /// The peer must have closed its side by then.
+    case closing
+}
+
+/// The attributes of a stream header (RFC 6120 §4.7).
+package struct StreamHeader: Sendable, Hashable {
+    /// The domain asked for.
+    package var to: String
+    /// The own bare address; sent only where TLS protects it (RFC 6120 §4.7.1).
+    package var from: String?
+    /// The default language (RFC 6120 §4.7.4).
+    package var language: String?
+
+    /// Makes a header.
+    package init(to: String, from: String? = nil, language: String? = nil) {
+        self.to = to
+        self.from = from
+        self.language = language
+    }
+}
+
+/// What a stream tells the application.
+package enum StreamOccurrence: Sendable, Equatable {
+    /// The server's first features arrived: somebody speaks XMPP at this address.
+    case connected
+    /// TLS is up and the certificate proves the domain.
+    case secured
+    /// SASL succeeded and the server proved itself where the mechanism can do that.
+    case authenticated(mechanism: String)
+    /// The session is usable.
+    case established(EstablishedSession)
+    /// A stanza arrived. It counts as handled once the machine is told so.
+    case stanza(Element)
+    /// The server has handled every stanza up to this one, counted from the start, modulo 2^32.
+    case acknowledged(UInt32)
+    /// The stream is over. Sent once, last.
+    case ended(StreamEnd)
+}
+
+/// A session that was just established.
+package struct EstablishedSession: Sendable, Equatable {
+    /// The full address that the server bound.
+    package var jid: JID
+    /// The features of the authenticated stream.
+    package var features: StreamFeatures
+    /// Whether Stream Management is on (XEP-0198).
+    package var isManaged: Bool
+}

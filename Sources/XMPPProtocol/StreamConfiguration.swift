@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import XMPPCore
+package import XMPPCrypto
+package import XMPPXML
+
+/// What a ``StreamStateMachine`` is told once and for all.
+package struct StreamConfiguration: Sendable {
+    /// The bare address of the account; its domain is what the stream asks for.
+    package var account: JID
+    /// The resource to ask for; `nil` leaves the choice to the server.
+    package var resource: String?
+    /// Who to authenticate as, and how.
+    package var authentication: SASLAuthentication
+    /// How much protection the account insists on.
+    package var security: SecurityPolicy
+    /// The default language of the stream.
+    package var language: String?
+    /// Limits before authentication.
+    package var limitsBeforeAuthentication: XMLLimits
+    /// Limits of the session.
+    package var sessionLimits: XMLLimits
+    /// Whether to switch on Stream Management where the server offers it.
+    package var usesStreamManagement: Bool
+    /// Signs of life.
+    package var keepalive: Keepalive
+    /// Time-outs.
+    package var timeouts: StreamTimeouts
+    /// Where unguessable ids come from.
+    package var random: any RandomSource
+
+    /// Makes a configuration with the defaults of each property.
+    package init(
+        account: JID, resource: String? = nil, authentication: SASLAuthentication,
+        security: SecurityPolicy = .tlsRequired, language: String? = nil,
+        limitsBeforeAuthentication: XMLLimits = .beforeAuthentication, sessionLimits: XMLLimits = .session,
+        usesStreamManagement: Bool = true, keepalive: Keepalive = .ping(after: .seconds(300)),
+        timeouts: StreamTimeouts = StreamTimeouts(), random: any RandomSource
+    ) {
+        self.account = account.bare
+        self.resource = resource
+        self.authentication = authentication
+        self.security = security
+        self.language = language
+        self.limitsBeforeAuthentication = limitsBeforeAuthentication
+        self.sessionLimits = sessionLimits
+        self.usesStreamManagement = usesStreamManagement
+        self.keepalive = keepalive
+        self.timeouts = timeouts
+        self.random = random
+    }
+}
+
+/// How an idle stream is kept alive (RFC 6120 §4.6).
+public enum Keepalive: Sendable, Hashable {
+    /// Nothing is sent; a dead connection is noticed when something is.
+    case off
+    /// A space is sent when nothing was sent for this long. It keeps middleboxes awake; a dead peer is not noticed.
+    case whitespace(every: Duration)
+    /// The server is asked for a sign of life when nothing was received for this long: an acknowledgement request where
+    /// Stream Management is on, else a ping (XEP-0199). The default, with 5 minutes.
+    case ping(after: Duration)
+}
+
+/// How long a server may take (RFC 6120 §4.6.1 leaves it to us).
+public struct StreamTimeouts: Sendable, Hashable {
+    /// For the TLS handshake; default 15 s.
+    public var tls: Duration
+    /// From the connection to the established session, TLS included; default 30 s.
+    public var negotiation: Duration
+    /// For an answer to a sign-of-life request; default 30 s.
+    public var answer: Duration
+    /// For the server's end of the stream after ours (RFC 6120 §4.4); default 5 s.
+    public var closing: Duration
+
+    /// Makes time-outs.
+    public init(
+        tls: Duration = .seconds(15), negotiation: Duration = .seconds(30), answer: Duration = .seconds(30),
+        closing: Duration = .seconds(5)
+    ) {
+        self.tls = tls
+        self.negotiation = negotiation
+        self.answer = answer
+        self.closing = closing
+    }
+}
