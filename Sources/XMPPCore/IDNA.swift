@@ -71,7 +71,10 @@ enum IDNA {
     /// The A-label of a U-label, which must satisfy IDNA2008 to the letter, contextual rules included.
     private static func asciiLabel(_ label: String) throws(JIDError.Reason) -> String {
         do {
-            try PRECIS.checkContexts(Array(label.unicodeScalars))
+            let scalars = Array(label.unicodeScalars)
+            try PRECIS.checkContexts(scalars)
+            // libidn2 lets European and Arabic digits stand in one right-to-left label, against RFC 5893 §2, condition 4.
+            try PRECIS.checkDirection(scalars)
         } catch {
             throw .init(error)
         }
@@ -121,5 +124,3 @@ enum IDNA {
         return name.lowercased()
     }
 }
-
-extension JIDError.Reason: Error {}

@@ -115,6 +115,8 @@ extension JID {
     }
 
     /// The domainpart as the DNS, TLS server names and certificates write it: with A-labels (`xn--…`).
+    ///
+    /// An address stays what it is, an IPv6 address in its brackets. Computed anew on each call for a name that is not ASCII.
     public var asciiDomain: String { IDNA.ascii(domainpart) }
 
     /// The same bare JID with another resourcepart.

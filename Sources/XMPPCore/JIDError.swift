@@ -13,7 +13,7 @@ public struct JIDError: Error, Hashable, Sendable {
     }
 
     /// What is wrong with the part.
-    public enum Reason: Hashable, Sendable {
+    public enum Reason: Error, Hashable, Sendable {
         /// The part is there but empty; or it is the domainpart, which no JID can do without.
         case empty
         /// Longer, after preparation, than 1023 octets of UTF-8, or than the DNS allows for a label or a name.

@@ -12,10 +12,11 @@ package enum PRECIS {
         guard !string.isEmpty else { throw .empty }
         if let mapped = try asciiUsername(string) { return mapped }
         return try stable(string) { (text) throws(PRECISError) in
-            let narrowed = text.unicodeScalars.map(\.widthMapped)
-            // Preparation looks at the characters, before case mapping and NFC could hide one (RFC 8265 §3.3.1).
-            try checkMembership(narrowed, in: .identifier)
-            let mapped = normalize(lowercase(String(narrowed)))
+            // Preparation looks at the characters before case mapping could hide one (RFC 8265 §3.3.1), but not before
+            // NFC: text that is canonically equivalent is the same text, and keyboards type both forms.
+            let prepared = normalize(String(text.unicodeScalars.map(\.widthMapped)))
+            try checkMembership(Array(prepared.unicodeScalars), in: .identifier)
+            let mapped = normalize(lowercase(prepared))
             let scalars = Array(mapped.unicodeScalars)
             try checkMembership(scalars, in: .identifier)
             try checkContexts(scalars)
@@ -35,9 +36,8 @@ package enum PRECIS {
             return string
         }
         return try stable(string) { (text) throws(PRECISError) in
-            let scalars = Array(text.unicodeScalars)
-            try checkMembership(scalars, in: .freeform)
-            let mapped = normalize(String(scalars.map { $0.isSpaceSeparator ? " " : $0 }))
+            let spaced = text.unicodeScalars.map { $0.isSpaceSeparator ? " " : $0 }
+            let mapped = normalize(String(spaced))
             let result = Array(mapped.unicodeScalars)
             try checkMembership(result, in: .freeform)
             try checkContexts(result)
