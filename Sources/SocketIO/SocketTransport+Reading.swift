@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Glibc
+
+extension SocketTransport {
+    /// Outcome of one read.
+    private enum ReadResult {
+        case bytes([UInt8])
+        case end
+        case nothing
+        case failed(Int32)
+    }
+
+    /// Begins to watch the socket.
+    func activate() {
+        guard let descriptor else { return }
+        state = .open
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: executor.queue)
+        source.setEventHandler { [weak self] in self?.readAvailable() }
+        source.setCancelHandler { withExtendedLifetime(descriptor) {} }
+        readSource = source
+        source.activate()
+        if isPaused { updateReadSource() }
+        if !writes.isEmpty { scheduleFlush() }
+    }
+
+    /// Whether bytes may be taken from the system. While closing they are read and dropped, to see the peer's end.
+    private var mayRead: Bool {
+        guard descriptor != nil, !hasInputEnded else { return false }
+        return state == .closing || (state == .open && !isPaused)
+    }
+
+    /// Suspends or resumes the read source as the state asks.
+    func updateReadSource() {
+        guard let readSource, isReadSourceSuspended == mayRead else { return }
+        isReadSourceSuspended.toggle()
+        if isReadSourceSuspended { readSource.suspend() } else { readSource.resume() }
+    }
+
+    /// Reads on in a turn of its own.
+    func scheduleContinuation() {
+        guard !isContinuationScheduled, mayRead else { return }
+        isContinuationScheduled = true
+        executor.queue.async { [weak self] in
+            guard let self else { return }
+            isContinuationScheduled = false
+            readAvailable()
+        }
+    }
+
+    /// Reads until nothing is left, or until this turn's share is used up.
+    ///
+    /// A source that is read only once an event loses the end of input when it arrives together with data: Dispatch
+    /// does not fire again for it. So every turn ends with "would block", the end, or a continuation.
+    func readAvailable() {
+        var share = Self.maximumBytesPerTurn
+        while mayRead, let descriptor {
+            guard share > 0 else { return scheduleContinuation() }
+            switch Self.read(descriptor, atMost: share) {
+            case .bytes(let bytes):
+                share -= bytes.count
+                if state == .open { handler?(.received(bytes)) }
+            case .nothing:
+                return
+            case .end:
+                return inputEnded()
+            case .failed(let code):
+                let error = TransportError(SystemError(code, "recv", peerAddress?.description ?? ""))
+                return finish(state == .closing ? nil : writeFailure ?? error)
+            }
+        }
+    }
+
+    private func inputEnded() {
+        hasInputEnded = true
+        if isReadSourceSuspended { readSource?.resume() }
+        isReadSourceSuspended = false
+        readSource?.cancel()
+        readSource = nil
+        if state == .closing {
+            if hasSaidGoodbye || writeFailure != nil { finish(nil) }
+            return
+        }
+        handler?(.endOfInput)
+        if let writeFailure { finish(writeFailure) }
+    }
+
+    private static func read(_ descriptor: Descriptor, atMost limit: Int) -> ReadResult {
+        withUnsafeTemporaryAllocation(byteCount: limit, alignment: 16) { buffer in
+            while true {
+                let count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
+                if count > 0 { return .bytes(Array(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))) }
+                if count == 0 { return .end }
+                switch errno {
+                case EINTR: continue
+                case EAGAIN, EWOULDBLOCK: return .nothing
+                case let code: return .failed(code)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why no connection could be made, with what a person needs to go on.
+package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One address that was tried.
+    package struct Attempt: Sendable, Hashable {
+        /// The address with its port.
+        package let address: String
+        /// Why it failed.
+        package let reason: String
+
+        /// Makes an attempt.
+        package init(address: String, reason: String) {
+            self.address = address
+            self.reason = reason
+        }
+    }
+
+    /// The name has no address: the name, and what name servers or the system said.
+    case hostNotFound(name: String, detail: String)
+    /// The domain says by its SRV records that it offers no XMPP to clients.
+    case serviceNotAvailable(domain: String)
+    /// Every address of a host was tried in vain.
+    case allAddressesFailed(host: String, [Attempt])
+    /// The time for finding addresses was up: what was asked for, and for how long.
+    case timedOut(name: String, seconds: Int)
+    /// The task was cancelled.
+    case cancelled
+
+    /// What happened, where, why, and what to do about it.
+    package var description: String {
+        switch self {
+        case .hostNotFound(let name, let detail):
+            "host not found: \(PrintableText.escape(name)) (\(detail)); "
+                + "check the spelling of the domain and the network's name servers"
+        case .serviceNotAvailable(let domain):
+            "\(PrintableText.escape(domain)) announces that it offers no XMPP service to clients"
+        case .allAddressesFailed(let host, let attempts):
+            "cannot connect to \(PrintableText.escape(host)): "
+                + attempts.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
+        case .timedOut(let name, let seconds):
+            "no answer about \(PrintableText.escape(name)) within \(seconds) seconds; check the network's name servers"
+        case .cancelled:
+            "connecting was called off"
+        }
+    }
+
+    /// Whether the same attempt may succeed later without anybody changing anything.
+    package var isTransient: Bool {
+        switch self {
+        case .hostNotFound, .allAddressesFailed, .timedOut, .cancelled: true
+        case .serviceNotAvailable: false
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SocketIO
+
+/// Finds the places of a domain and connects to them: the network, or a test's stand-in for it.
+package protocol StreamConnector: Sendable {
+    /// The places to try for a domain, in order; at least one.
+    ///
+    /// - Parameters:
+    ///   - domain: The JID's domain as an A-label or address literal.
+    ///   - override: A place that the user names; then nothing is looked up.
+    /// - Throws: ``ConnectError`` when the domain offers no service, or the task was cancelled.
+    func targets(
+        for domain: String, override: ConnectionTarget?
+    ) async throws(ConnectError) -> [ConnectionTarget]
+
+    /// Connects to one place: all its addresses are tried. Cancelling the task closes everything.
+    ///
+    /// - Parameters:
+    ///   - target: Where to connect to.
+    ///   - executor: Whose queue the transport will belong to.
+    /// - Returns: A connected transport that is not yet started, without TLS.
+    /// - Throws: ``ConnectError`` with the reason for every address.
+    func connect(
+        to target: ConnectionTarget, on executor: StreamExecutor
+    ) async throws(ConnectError) -> any ByteTransport
+}
+
+/// Asks name servers for SRV records: libunbound, or a test's stand-in.
+package protocol ServiceResolver: Sendable {
+    /// The SRV records of `name`, for example `_xmpp-client._tcp.example.org`. Bounded in time; honours cancellation.
+    func records(for name: String) async -> SRVAnswer
+}
+
+/// Asks for the addresses of a host: `getaddrinfo`, or a test's stand-in.
+package protocol AddressResolver: Sendable {
+    /// The addresses of a host with the port filled in, in the system's order; at least one.
+    ///
+    /// - Throws: ``ConnectError/hostNotFound(name:detail:)``, ``ConnectError/timedOut(name:seconds:)`` or
+    ///   ``ConnectError/cancelled``.
+    func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress]
+}

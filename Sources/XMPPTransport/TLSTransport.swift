@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+package import SocketIO
+
+/// TLS over another transport, as a ``ByteTransport``.
+///
+/// Make it, call ``handshake(timeout:_:)``, and after its success ``start(_:)``: events of the plaintext follow.
+///
+/// Unchecked: all mutable state is confined to the executor's queue, and every method checks that.
+package final class TLSTransport: ByteTransport, @unchecked Sendable {
+    /// How TLS begins.
+    package enum Mode: Sendable, Hashable {
+        /// From the first byte (XEP-0368): the transport below has not been started.
+        case direct
+        /// After `<proceed/>` (RFC 6120 §5.4.2.3): the transport below is running and is taken over; these bytes had
+        /// already arrived behind `<proceed/>`.
+        case startTLS(pendingInput: [UInt8])
+    }
+
+    /// How long a handshake may take. Default 15 seconds.
+    package static let defaultHandshakeTimeout: Duration = .seconds(15)
+    /// First byte of every handshake record (RFC 8446 §5.1).
+    private static let handshakeRecordType: UInt8 = 0x16
+
+    private enum State {
+        case idle
+        case handshaking
+        case open
+        case closing
+        case closed
+    }
+
+    package let executor: StreamExecutor
+    /// What is known about the channel; `nil` before the handshake is done.
+    package private(set) var properties: TLSProperties?
+
+    private let lower: any ByteTransport
+    private let engine: TLSEngine
+    private let mode: Mode
+    private let clock: any StreamClock
+    private var state = State.idle
+    private var handler: (@Sendable (TransportEvent) -> Void)?
+    private var completion: (@Sendable (Result<TLSProperties, TLSError>) -> Void)?
+    private var deadline: (any ScheduledTimer)?
+    private var plaintext: [UInt8] = []
+    private var isFlushScheduled = false
+    private var isDrainScheduled = false
+    private var isPaused = false
+    private var hasInputEnded = false
+    private var untoldEnd: TransportEvent?
+    /// This object during handshake and goodbye, so that its owner need not hold it.
+    private var keepAlive: TLSTransport?
+
+    /// Prepares TLS over a transport.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport below; owned by this object from now on.
+    ///   - context: The configuration.
+    ///   - role: Which side this is, and whom the peer must prove to be.
+    ///   - mode: How TLS begins.
+    ///   - clock: Where time comes from.
+    /// - Throws: ``TLSError/configuration(_:)`` when OpenSSL refuses the settings.
+    package init(
+        over transport: any ByteTransport, context: TLSContext, role: TLSRole, mode: Mode,
+        clock: any StreamClock = SystemClock()
+    ) throws(TLSError) {
+        lower = transport
+        executor = transport.executor
+        engine = try TLSEngine(context, role: role)
+        self.mode = mode
+        self.clock = clock
+    }
+
+    /// Shakes hands.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long it may take.
+    ///   - completion: Called once on the queue, never from inside this call. After a failure the transport below is
+    ///     being closed and no event will come unless ``start(_:)`` is called.
+    package func handshake(
+        timeout: Duration = TLSTransport.defaultHandshakeTimeout,
+        _ completion: @escaping @Sendable (Result<TLSProperties, TLSError>) -> Void
+    ) {
+        checkQueue()
+        guard state == .idle else { return }
+        state = .handshaking
+        self.completion = completion
+        let seconds = Int(timeout.components.seconds)
+        deadline = clock.schedule(after: timeout, on: executor) { [weak self] in
+            self?.fail(.timedOut(seconds: seconds))
+        }
+        keepAlive = self
+        let receive: @Sendable (TransportEvent) -> Void = { [weak self] in self?.handle($0) }
+        switch mode {
+        case .direct:
+            lower.start(receive)
+        case .startTLS(let pendingInput):
+            lower.replaceHandler(receive)
+            // RFC 6120 §5.4.2.3, §5.3.3: what follows `<proceed/>` must be TLS; anything else was put there by somebody.
+            if let first = pendingInput.first, first != Self.handshakeRecordType { return fail(.plaintextInjected) }
+            engine.feed(pendingInput)
+        }
+        advance()
+        lower.resumeReading()
+    }
+
+    package var pendingBytes: Int {
+        checkQueue()
+        return plaintext.count + lower.pendingBytes
+    }
+
+    package func start(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
+        checkQueue()
+        self.handler = handler
+        if untoldEnd != nil { executor.queue.async { self.tellEnd() } }
+        if state == .open {
+            scheduleDrain()
+            if !isPaused { lower.resumeReading() }
+        }
+    }
+
+    package func replaceHandler(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
+        checkQueue()
+        self.handler = handler
+    }
+
+    package func send(_ bytes: [UInt8]) {
+        checkQueue()
+        guard state != .closing, state != .closed, !bytes.isEmpty else { return }
+        plaintext.append(contentsOf: bytes)
+        guard !isFlushScheduled, state == .open else { return }
+        isFlushScheduled = true
+        executor.queue.async { self.flush() }
+    }
+
+    package func pauseReading() {
+        checkQueue()
+        isPaused = true
+        lower.pauseReading()
+    }
+
+    package func resumeReading() {
+        checkQueue()
+        guard isPaused else { return }
+        isPaused = false
+        if state == .open, handler != nil {
+            scheduleDrain()
+            lower.resumeReading()
+        }
+    }
+
+    package func close() {
+        checkQueue()
+        switch state {
+        case .idle, .handshaking:
+            abort()
+        case .open:
+            flush()
+            guard state == .open else { return }
+            state = .closing
+            keepAlive = self
+            engine.sayGoodbye()
+            lower.send(engine.takeOutput())
+            lower.close()
+        case .closing, .closed:
+            break
+        }
+    }
+
+    package func abort() {
+        checkQueue()
+        guard state != .closed else { return }
+        if let completion = takeCompletion() {
+            executor.queue.async { completion(.failure(.connectionLost("called off"))) }
+        }
+        lower.abort()
+        finish(nil)
+    }
+
+    private func checkQueue() {
+        dispatchPrecondition(condition: .onQueue(executor.queue))
+    }
+
+    // MARK: Events of the transport below
+
+    private func handle(_ event: TransportEvent) {
+        switch event {
+        case .received(let bytes):
+            engine.feed(bytes)
+            switch state {
+            case .handshaking: advance()
+            case .open: drain()
+            case .idle, .closing, .closed: break
+            }
+        case .drained:
+            if state == .open { handler?(.drained) }
+        case .endOfInput:
+            inputEnded()
+        case .closed(let error):
+            if state == .handshaking {
+                fail(.connectionLost(error?.description ?? "closed"))
+            } else {
+                finish(error)
+            }
+        }
+    }
+
+    private func advance() {
+        do throws(TLSError) {
+            let progress = try engine.advanceHandshake()
+            lower.send(engine.takeOutput())
+            guard progress == .done else { return }
+        } catch {
+            return fail(error)
+        }
+        let properties = engine.properties()
+        self.properties = properties
+        state = .open
+        keepAlive = nil
+        // Until the owner listens nothing more is read, so that nothing piles up here.
+        if handler == nil { lower.pauseReading() }
+        if let completion = takeCompletion() {
+            executor.queue.async { completion(.success(properties)) }
+        }
+        flush()
+        if handler != nil { scheduleDrain() }
+    }
+
+    private func fail(_ error: TLSError) {
+        guard state == .handshaking else { return }
+        // The alert tells the peer why.
+        lower.send(engine.takeOutput())
+        lower.close()
+        let completion = takeCompletion()
+        finish(TransportError(.tls, error.description))
+        if let completion { executor.queue.async { completion(.failure(error)) } }
+    }
+
+    private func takeCompletion() -> (@Sendable (Result<TLSProperties, TLSError>) -> Void)? {
+        deadline?.cancel()
+        deadline = nil
+        defer { completion = nil }
+        return completion
+    }
+
+    private func scheduleDrain() {
+        guard !isDrainScheduled else { return }
+        isDrainScheduled = true
+        executor.queue.async {
+            self.isDrainScheduled = false
+            self.drain()
+        }
+    }
+
+    /// Decrypts until OpenSSL wants more input: one record may hide another, and nothing announces it.
+    private func drain() {
+        while state == .open, !isPaused, !hasInputEnded, let handler {
+            let reading: TLSEngine.Reading
+            do throws(TLSError) {
+                reading = try engine.read()
+            } catch {
+                return breakDown(error)
+            }
+            switch reading {
+            case .plaintext(let bytes):
+                handler(.received(bytes))
+            case .ended:
+                hasInputEnded = true
+                handler(.endOfInput)
+            case .needsInput:
+                // Reading may have produced an answer, to a key update for one.
+                lower.send(engine.takeOutput())
+                return
+            }
+        }
+    }
+
+    private func inputEnded() {
+        switch state {
+        case .handshaking:
+            fail(.connectionLost("the server closed it"))
+        case .open:
+            isPaused = false
+            drain()
+            guard state == .open, !hasInputEnded else { return }
+            lower.abort()
+            finish(TransportError(.truncated, "the connection ended without the closing message of TLS"))
+        case .idle, .closing, .closed:
+            break
+        }
+    }
+
+    private func breakDown(_ error: TLSError) {
+        lower.send(engine.takeOutput())
+        lower.close()
+        finish(TransportError(.tls, error.description))
+    }
+
+    // MARK: Sending
+
+    private func flush() {
+        isFlushScheduled = false
+        guard state == .open, !plaintext.isEmpty else { return }
+        let bytes = plaintext
+        plaintext = []
+        do throws(TLSError) {
+            try engine.write(bytes)
+            lower.send(engine.takeOutput())
+        } catch {
+            breakDown(error)
+        }
+    }
+
+    // MARK: The end
+
+    private func finish(_ error: TransportError?) {
+        guard state != .closed else { return }
+        state = .closed
+        deadline?.cancel()
+        deadline = nil
+        plaintext = []
+        lower.replaceHandler { _ in }
+        untoldEnd = .closed(error)
+        executor.queue.async { self.tellEnd() }
+        keepAlive = nil
+    }
+
+    private func tellEnd() {
+        guard let event = untoldEnd, let handler else { return }
+        untoldEnd = nil
+        self.handler = nil
+        handler(event)
+    }
+}
