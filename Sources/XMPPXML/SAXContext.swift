@@ -24,6 +24,8 @@ final class SAXContext {
         context = xmlCreatePushParserCtxt(&handler, this, nil, 0, nil)
         if context == nil { failure = .limitExceeded("no memory for a parser") }
         xmlCtxtUseOptions(context, Int32(XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue))
+        // libxml2 decides about the encoding with the first four bytes and waits for them: a root may be shorter.
+        Array("<?xml version='1.0' encoding='UTF-8'?>".utf8).withUnsafeBufferPointer(parse)
     }
 
     deinit {

@@ -37,6 +37,8 @@ package final class XMLStreamParser {
     package static let maximumDictionaryBytes = 262_144
     /// Bytes handed to libxml2 at a time, when elements are shorter; between two hand-overs a renewal is possible.
     private static let handOverBytes = 32_768
+    /// Bytes handed over at once past which libxml2's buffers are worth giving back, with its context.
+    private static let swollenBytes = 131_072
 
     private var framer = StreamFramer()
     private var sax = SAXContext()
@@ -58,6 +60,9 @@ package final class XMLStreamParser {
 
     /// The names that libxml2 holds now.
     package var dictionaryNames: Int { sax.dictionaryCount }
+
+    /// Bytes kept until the tag or text that they begin is complete.
+    package var bufferedBytes: Int { pending.count }
 
     /// Whether no element or tag is half read.
     package var isBetweenElements: Bool { framer.isBetweenUnits }
@@ -109,6 +114,7 @@ package final class XMLStreamParser {
         guard framer.tokenEnd > start else { return }
         let ready = UnsafeBufferPointer(rebasing: bytes[start..<framer.tokenEnd])
         start = framer.tokenEnd
+        isSwollen = isSwollen || pending.count + ready.count > Self.swollenBytes
         if pending.isEmpty {
             sax.parse(ready)
         } else {
@@ -116,7 +122,6 @@ package final class XMLStreamParser {
             pending.withUnsafeBufferPointer(sax.parse)
             pending.removeAll(keepingCapacity: pending.count <= Self.handOverBytes)
         }
-        isSwollen = isSwollen || ready.count > 2 * Self.handOverBytes || pending.capacity == 0
         outcome.events += sax.builder.takeEvents()
         failure = sax.failure
         // Were the two layers ever to see different elements, nothing that follows could be trusted.
