@@ -39,10 +39,11 @@ package actor ControlSession {
 
     /// Serves the client until it has gone; its requests are cancelled and have ended when this returns. Called once.
     package func run() async {
+        // Queued before the first event can be, so that the greeting is the first line even when a request is here already.
+        connection.send(.notification(greeting.notification))
         connection.start { [weak self] event in
             self?.assumeIsolated { $0.received(event) }
         }
-        connection.send(.notification(greeting.notification))
         if !hasEnded { await withCheckedContinuation { waiter = $0 } }
         for task in running.values { await task.value }
     }

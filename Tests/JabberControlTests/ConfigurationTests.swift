@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import JabberControl
+
+/// A folder that is gone after the test.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "jabberctl-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Paths all of which are below this folder.
+    var paths: RuntimePaths {
+        var paths = RuntimePaths(environment: [
+            "HOME": path, "XDG_CONFIG_HOME": path + "/config", "XDG_RUNTIME_DIR": path + "/run",
+        ])
+        paths.system = path + "/etc"
+        return paths
+    }
+
+    func write(_ text: String, to name: String, mode: Int = 0o600) throws {
+        let file = path + "/" + name
+        let folder = URL(filePath: file).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(filePath: file))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    }
+
+    func mode(of name: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+    }
+}
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("folders follow the XDG variables; relative ones are ignored")
+    func paths() {
+        let paths = RuntimePaths(environment: ["HOME": "/home/me", "XDG_CONFIG_HOME": "x", "XDG_STATE_HOME": "/s/"])
+        #expect(paths.configFile == "/home/me/.config/jabberctl/config.json")
+        #expect(paths.state == "/s/jabberctl")
+        #expect(paths.controlSocket == "/s/jabberctl/run/control.sock")
+        #expect(
+            RuntimePaths(environment: ["HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/1"]).controlSocket
+                == "/run/user/1/jabberctl/control.sock")
+    }
+
+    @Test("without files there is no account")
+    func empty() throws {
+        let configuration = try ConfigurationFile(paths: folder.paths)
+        #expect(configuration.accounts.isEmpty)
+        #expect(try configuration.implicitAccount() == nil)
+        #expect { try SessionSelection().resolve(paths: folder.paths) } throws: {
+            ($0 as? ControlError)?.code == .configuration
+        }
+    }
+
+    @Test("the user's accounts come over the administrator's, files over inline ones")
+    func layers() throws {
+        try folder.write(
+            #"{accounts: {work: {jid: "sys@example.org"}, ops: {jid: "ops@example.org"}}, defaultAccount: "ops"}"#,
+            to: "etc/config.json", mode: 0o644)
+        try folder.write(
+            "{accounts: {work: {jid: \"me@work.example\", port: 5223, tls: 'direct',},},} // mine",
+            to: "config/jabberctl/config.json", mode: 0o644)
+        try folder.write(#"{"jid": "me@home.example"}"#, to: "config/jabberctl/accounts/home.json", mode: 0o644)
+        let configuration = try ConfigurationFile(paths: folder.paths)
+        #expect(configuration.accounts.map(\.jid) == ["me@home.example", "ops@example.org", "me@work.example"])
+        #expect(try configuration.implicitAccount()?.name == "ops")
+        #expect(try configuration.account("me@work.example").tls == .direct)
+        #expect { try configuration.account("nobody") } throws: { ($0 as? ControlError)?.code == .accountNotFound }
+    }
+
+    @Test(
+        "a file with a password that others can touch is refused with the chmod to run",
+        arguments: [0o644, 0o640, 0o660, 0o604, 0o601])
+    func secretModes(_ mode: Int) throws {
+        try folder.write(
+            #"{"jid":"me@example.org","password":"s"}"#, to: "config/jabberctl/accounts/me.json", mode: mode)
+        #expect { try ConfigurationFile(paths: folder.paths) } throws: { error in
+            let error = error as? ControlError
+            return error?.code == .permissions && error?.exit.rawValue == 78
+                && error?.message.contains("chmod ") == true
+        }
+    }
+
+    @Test("a password in the settings file itself is guarded as well, and through a link")
+    func secretInline() throws {
+        try folder.write(
+            #"{"accounts":{"me":{"jid":"me@example.org","password":"s"}}}"#, to: "config/jabberctl/config.json",
+            mode: 0o644)
+        #expect(throws: ControlError.self) { try ConfigurationFile(paths: folder.paths) }
+        try folder.write(#"{"jid":"me@example.org","password":"s"}"#, to: "elsewhere.json")
+        #expect(throws: Never.self) { try ConfigurationFile(paths: TemporaryFolder().paths) }
+        let other = try TemporaryFolder()
+        try other.write("{}", to: "config/jabberctl/accounts/none.txt")
+        try FileManager.default.createSymbolicLink(
+            atPath: other.path + "/config/jabberctl/accounts/me.json",
+            withDestinationPath: folder.path + "/elsewhere.json")
+        #expect { try ConfigurationFile(paths: other.paths) } throws: { ($0 as? ControlError)?.code == .permissions }
+    }
+
+    @Test("settings that others can change are refused even without a secret")
+    func writable() throws {
+        try folder.write("{}", to: "config/jabberctl/config.json", mode: 0o666)
+        #expect { try ConfigurationFile(paths: folder.paths) } throws: {
+            ($0 as? ControlError)?.message.contains("chmod go-w") == true
+        }
+    }
+
+    @Test("a secret of another owner is refused")
+    func owner() {
+        let contents = PrivateFile.Contents(bytes: [], mode: 0o600, owner: 4_000_000, isLink: false)
+        #expect { try PrivateFile.requireSecret(contents, at: "f", user: 1000) } throws: {
+            ($0 as? ControlError)?.message.contains("chown") == true
+        }
+        #expect(throws: ControlError.self) { try PrivateFile.requireTrusted(contents, at: "f", user: 1000) }
+    }
+
+    @Test(
+        "a wrong value names file, account and key",
+        arguments: [
+            (#"{"port":5222}"#, "\"jid\" is missing"), (#"{"jid":5}"#, "\"jid\" must be a string"),
+            (#"{"jid":"a@b","port":0}"#, "\"port\" must be a whole number from 1 to 65535"),
+            (#"{"jid":"a@b","port":"5222"}"#, "\"port\" must be"),
+            (#"{"jid":"a@b","tls":"none"}"#, "direct or starttls"),
+            (#"{"jid":"a@b","passwordCommand":[]}"#, "\"passwordCommand\" must be"), ("[]", "must be an object"),
+            (#"{"jid":"a@b","priority":128}"#, "-128 to 127"), ("{\n jid: }", "line 2, column 7"),
+        ])
+    func wrongValues(_ text: String, _ message: String) throws {
+        try folder.write(text, to: "config/jabberctl/accounts/me.json")
+        #expect { try ConfigurationFile(paths: folder.paths) } throws: { error in
+            let error = error as? ControlError
+            return error?.code == .configuration && error?.message.contains(message) == true
+                && error?.message.contains("me.json") == true
+        }
+    }
+
+    @Test("a saved account is 0600 in a 0700 folder, keeps unknown keys and comes back the same")
+    func save() throws {
+        try folder.write(
+            #"{"jid":"me@example.org","future":[1,{"a":null}]}"#, to: "config/jabberctl/accounts/me.json", mode: 0o644)
+        var configuration = try ConfigurationFile(paths: folder.paths)
+        var account = try configuration.account("me")
+        account.password = "geheim \" \\ é"
+        account.port = 5222
+        try configuration.save(account)
+        #expect(try folder.mode(of: "config/jabberctl/accounts/me.json") == 0o600)
+        let again = try ConfigurationFile(paths: folder.paths)
+        #expect(try again.account("me") == account)
+        #expect(account.unknown == ["future": [1, ["a": nil]]])
+        #expect(PrivateFile.names(in: folder.path + "/config/jabberctl/accounts") == ["me.json"])
+
+        let fresh = try TemporaryFolder()
+        var first = try ConfigurationFile(paths: fresh.paths)
+        try first.save(account)
+        try first.setDefault("me")
+        #expect(try fresh.mode(of: "config/jabberctl/accounts") == 0o700)
+        #expect(try fresh.mode(of: "config/jabberctl/config.json") == 0o600)
+        #expect(try ConfigurationFile(paths: fresh.paths).defaultAccount == "me")
+        try first.remove("me")
+        let last = try ConfigurationFile(paths: fresh.paths)
+        #expect(last.accounts.isEmpty && last.defaultAccount == nil)
+    }
+
+    @Test("an inline account is changed where it stands")
+    func inline() throws {
+        try folder.write(
+            #"{"theme":"dark","accounts":{"me":{"jid":"me@example.org"}}}"#, to: "config/jabberctl/config.json")
+        var configuration = try ConfigurationFile(paths: folder.paths)
+        var account = try configuration.account("me")
+        account.priority = 5
+        try configuration.save(account)
+        #expect(PrivateFile.names(in: folder.path + "/config/jabberctl") == ["config.json"])
+        let text = try String(contentsOfFile: folder.path + "/config/jabberctl/config.json", encoding: .utf8)
+        #expect(text.contains("\"theme\": \"dark\"") && text.contains("\"priority\": 5"))
+        try configuration.remove("me")
+        #expect(try ConfigurationFile(paths: folder.paths).accounts.isEmpty)
+    }
+
+    @Test("what is shown of an account never holds the password")
+    func publicJSON() throws {
+        var account = AccountConfiguration(name: "me", jid: "me@example.org")
+        account.password = "geheim"
+        account.passwordCommand = ["pass", "show", "geheim"]
+        account.unknown = ["token": "geheim"]
+        #expect(!JSONValue.object(account.publicJSON).text.contains("geheim"))
+    }
+
+    @Test("options override the account; a JID alone needs no account")
+    func selection() throws {
+        try folder.write(
+            #"{"jid":"me@example.org","host":"a","passwordCommand":"pass 'show' \"x y\""}"#,
+            to: "config/jabberctl/accounts/me.json")
+        var selection = SessionSelection()
+        selection.host = "127.0.0.1"
+        selection.port = 5222
+        let account = try selection.resolve(paths: folder.paths)
+        #expect(account.host == "127.0.0.1" && account.port == 5222 && account.jid == "me@example.org")
+        #expect(account.passwordCommand == ["pass", "show", "x y"])
+        selection.jid = "you@example.net"
+        #expect(try selection.resolve(paths: folder.paths).name == "you@example.net")
+        #expect(try SessionSelection(params: ["session": .object(selection.json)]) == selection)
+        #expect(throws: ControlError.self) { try SessionSelection(params: ["session": ["port": "x"]]) }
+        selection.config = folder.path + "/none.json"
+        #expect { try selection.resolve(paths: folder.paths) } throws: { ($0 as? ControlError)?.code == .fileMissing }
+    }
+
+    @Test("two accounts without a default are a question, not a guess")
+    func ambiguous() throws {
+        try folder.write(#"{"accounts":{"a":{"jid":"a@b"},"c":{"jid":"c@d"}}}"#, to: "config/jabberctl/config.json")
+        #expect { try SessionSelection().resolve(paths: folder.paths) } throws: {
+            ($0 as? ControlError)?.message.contains("--account") == true
+        }
+    }
+
+    @Test("the password comes from the credential, the command, the file, in this order")
+    func passwordSources() throws {
+        var account = AccountConfiguration(name: "me", jid: "me@example.org")
+        let source = PasswordSource(environment: ["PATH": "/usr/bin:/bin", "JABBERCTL_PASSWORD": "leak"])
+        #expect(try source.password(of: account) == nil)
+        account.password = "from file"
+        #expect(try source.password(of: account) == "from file")
+        account.passwordCommand = ["sh", "-c", "printf 'from command%s\\nmore' \"$JABBERCTL_PASSWORD\""]
+        #expect(try source.password(of: account) == "from command")
+        account.passwordCommand = ["sh", "-c", "exit 3"]
+        #expect { try source.password(of: account) } throws: { "\($0)".contains("exit code 3") }
+        account.passwordCommand = ["/no/such/program"]
+        #expect { try source.password(of: account) } throws: { ($0 as? ControlError)?.code == .configuration }
+        try folder.write("from credential\r\n", to: "jabberctl.me")
+        let service = PasswordSource(environment: ["CREDENTIALS_DIRECTORY": folder.path])
+        #expect(try service.password(of: account) == "from credential")
+    }
+
+    @Test("a command line is split into words without a shell")
+    func words() throws {
+        #expect(
+            try CommandWords.split(#"pass show  'a b' "c\"d" e\ f '' $HOME ;x"#)
+                == ["pass", "show", "a b", "c\"d", "e f", "", "$HOME", ";x"])
+        #expect(throws: ControlError.self) { try CommandWords.split("pass 'open") }
+        #expect(throws: ControlError.self) { try CommandWords.split("  ") }
+    }
+
+    @Test("an account's name cannot leave its folder", arguments: ["", "..", ".hidden", "a/b", "a b", "a\u{0}"])
+    func names(_ name: String) {
+        #expect(!AccountConfiguration.isName(name))
+        #expect(AccountConfiguration.isName("me@example.org"))
+    }
+}
