@@ -126,6 +126,12 @@ ptrdiff_t xmpp_nfc(const uint8_t *text, size_t length, uint8_t *output, size_t c
     return deliver(result, written, output, capacity);
 }
 
+ptrdiff_t xmpp_nfkc(const uint8_t *text, size_t length, uint8_t *output, size_t capacity) {
+    size_t written = capacity;
+    uint8_t *result = u8_normalize(UNINORM_NFKC, text, length, output, &written);
+    return deliver(result, written, output, capacity);
+}
+
 ptrdiff_t xmpp_lowercase(const uint8_t *text, size_t length, uint8_t *output, size_t capacity) {
     size_t written = capacity;
     uint8_t *result = u8_tolower(text, length, NULL, NULL, output, &written);

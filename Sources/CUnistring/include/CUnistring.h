@@ -104,6 +104,9 @@ bool xmpp_has_compatibility(uint32_t character);
    A capacity of three times the length is always enough. */
 ptrdiff_t xmpp_nfc(const uint8_t *text, size_t length, uint8_t *output, size_t capacity);
 
+/* u8_normalize to NFKC. Returns as xmpp_nfc; eleven times the length is always enough (U+FDFA). */
+ptrdiff_t xmpp_nfkc(const uint8_t *text, size_t length, uint8_t *output, size_t capacity);
+
 /* u8_tolower, for no language in particular. Returns as xmpp_nfc; three times the length is always enough. */
 ptrdiff_t xmpp_lowercase(const uint8_t *text, size_t length, uint8_t *output, size_t capacity);
 
