@@ -24,8 +24,8 @@ package enum SASLprepError: Error, Hashable, Sendable, CustomStringConvertible {
 /// SASLprep, the preparation of passwords for SCRAM (RFC 4013, a profile of RFC 3454).
 ///
 /// SCRAM is bound to SASLprep and not to its successor OpaqueString (RFC 8265), which keeps `ª` where SASLprep makes
-/// `a` of it: both ends hash what comes out of here. Characters younger than Unicode 3.2 are let through, as for
-/// RFC 3454 §7 "queries", since whether such a password is right is for the server to say.
+/// `a` of it: both ends hash what comes out of here. Characters younger than Unicode 3.2 are let through unchanged, as
+/// for the "queries" of RFC 3454 §7, since whether such a password is right is for the server to say.
 package enum SASLprep {
     /// The prepared form of `text`; may be empty.
     ///
@@ -39,7 +39,7 @@ package enum SASLprep {
                 mapped.append(scalar)
             }
         }
-        let normalized = try compatibilityComposition(of: String(mapped))
+        let normalized = try normalize(mapped)
         // RFC 4013 §2.3: checked on what the mapping and the normalisation have left.
         guard !normalized.unicodeScalars.contains(where: { isSpace($0) || isProhibited($0) }) else {
             throw .prohibitedCharacter
@@ -51,16 +51,31 @@ package enum SASLprep {
     /// RFC 3454 §6: text with a right-to-left character begins and ends with one, and has no left-to-right one.
     private static func checkDirections(_ scalars: String.UnicodeScalarView) throws(SASLprepError) {
         guard let first = scalars.first, let last = scalars.last, scalars.contains(where: isRightToLeft) else { return }
-        let hasLeftToRight = scalars.contains { Int(xmpp_bidi_class($0.value)) == XMPP_BIDI_L }
+        let hasLeftToRight = scalars.contains { Int(xmpp_bidi_class($0.value)) == XMPP_BIDI_L && !isYounger($0) }
         guard !hasLeftToRight, isRightToLeft(first), isRightToLeft(last) else { throw .mixedDirections }
     }
 
     private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
         let direction = Int(xmpp_bidi_class(scalar.value))
-        return direction == XMPP_BIDI_R || direction == XMPP_BIDI_AL
+        return (direction == XMPP_BIDI_R || direction == XMPP_BIDI_AL) && !isYounger(scalar)
     }
 
-    /// NFKC (RFC 4013 §2.2), by `u8_normalize`.
+    /// NFKC as of Unicode 3.2 (RFC 4013 §2.2, RFC 3454 §4): what is younger stays as it is.
+    private static func normalize(_ scalars: String.UnicodeScalarView) throws(SASLprepError) -> String {
+        var result = ""
+        var rest = scalars[...]
+        while !rest.isEmpty {
+            let old = rest.prefix { !isYounger($0) }
+            result += try compatibilityComposition(of: String(old))
+            rest = rest[old.endIndex...]
+            let young = rest.prefix(while: isYounger)
+            result.unicodeScalars.append(contentsOf: young)
+            rest = rest[young.endIndex...]
+        }
+        return result
+    }
+
+    /// NFKC as of the Unicode of today, by `u8_normalize`.
     private static func compatibilityComposition(of text: String) throws(SASLprepError) -> String {
         let input = Array(text.utf8)
         // The longest expansion, that of U+FDFA, makes eleven octets of each one.
@@ -110,5 +125,11 @@ package enum SASLprep {
         case 0xE0001, 0xE0020...0xE007F: true
         case let value: value & 0xFFFE == 0xFFFE
         }
+    }
+
+    /// Whether Unicode 3.2, which RFC 3454 is fixed to, does not have the character.
+    private static func isYounger(_ scalar: Unicode.Scalar) -> Bool {
+        guard let age = scalar.properties.age else { return true }
+        return (age.major, age.minor) > (3, 2)
     }
 }
