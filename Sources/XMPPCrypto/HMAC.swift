@@ -37,15 +37,11 @@ package enum HMAC {
     ) throws(CryptoError) -> [UInt8] {
         guard let keyLength = Int32(exactly: rawKey.count) else { throw .invalidParameter }
         var output = [UInt8](repeating: 0, count: digest.byteCount)
-        // An empty key is a key too; OpenSSL reads a null pointer as "the key of the last call".
-        let empty: [UInt8] = [0]
-        let done = empty.withUnsafeBytes { substitute in
-            message.withUnsafeBufferPointer { input in
-                output.withUnsafeMutableBufferPointer { result in
-                    COpenSSL.HMAC(
-                        digest.implementation, rawKey.baseAddress ?? substitute.baseAddress, keyLength,
-                        input.baseAddress, input.count, result.baseAddress, nil) != nil
-                }
+        let done = message.withUnsafeBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { result in
+                COpenSSL.HMAC(
+                    digest.implementation, rawKey.baseAddress, keyLength, input.baseAddress, input.count,
+                    result.baseAddress, nil) != nil
             }
         }
         guard done else { throw .unavailable(digest) }
