@@ -54,6 +54,9 @@ package protocol ByteTransport: AnyObject, Sendable {
     /// Bytes accepted by ``send(_:)`` and not yet handed to the system.
     var pendingBytes: Int { get }
 
+    /// Whether the peer is on this machine's loopback interface, so that nobody on the way can read along.
+    var peerIsLoopback: Bool { get }
+
     /// Begins to deliver events. Called once; nothing that arrived earlier is lost.
     func start(_ handler: @escaping @Sendable (TransportEvent) -> Void)
 

@@ -27,6 +27,8 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     /// The peer's address; `nil` when the system does not tell.
     package let peerAddress: SocketAddress?
 
+    package var peerIsLoopback: Bool { peerAddress?.isLoopback ?? false }
+
     let clock: any StreamClock
     let closeTimeout: Duration
     var state = State.idle

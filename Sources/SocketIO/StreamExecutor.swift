@@ -24,6 +24,11 @@ package final class StreamExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: executor) }
     }
 
+    /// Runs `body` on ``queue``, after what is already there. For entering an actor from outside, with `assumeIsolated`.
+    package func run(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
+
     /// This executor as the reference that actors hand out.
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// A moment in UTC, to the millisecond, as XMPP writes it (XEP-0082).
 public struct DateTime: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
@@ -8,6 +10,13 @@ public struct DateTime: Hashable, Sendable, Comparable, CustomStringConvertible 
     /// Makes a moment.
     public init(millisecondsSinceEpoch: Int64) {
         self.millisecondsSinceEpoch = millisecondsSinceEpoch
+    }
+
+    /// The present moment, by the system's wall clock.
+    public static var now: DateTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return DateTime(millisecondsSinceEpoch: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// Reads the DateTime profile: `CCYY-MM-DDThh:mm:ss[.sss]TZD`.

@@ -45,6 +45,9 @@ package struct IQTracker: Sendable {
         return true
     }
 
+    /// Whether a request has no answer yet.
+    package func isOpen(id: String) -> Bool { open[id] != nil }
+
     /// Notes that nobody waits for the answer any more.
     package mutating func forget(id: String) {
         open[id] = nil

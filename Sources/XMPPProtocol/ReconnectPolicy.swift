@@ -2,21 +2,21 @@
 
 /// When to try again after a connection was lost (RFC 6120 §3.3): a random start, then truncated exponential back-off with
 /// full jitter, so that the clients of a server that comes back do not arrive all at once.
-package struct ReconnectPolicy: Sendable, Hashable {
+public struct ReconnectPolicy: Sendable, Hashable {
     /// The first attempt comes at a random moment within this span; default 60 s.
-    package var firstDelay: Duration
-    /// The span of the second attempt; doubled for each one after it. Default 2 s.
-    package var baseDelay: Duration
+    public var firstDelay: Duration
+    /// The span of the second attempt; doubled for each one after it. Default 15 s.
+    public var baseDelay: Duration
     /// The longest span; default 300 s.
-    package var maximumDelay: Duration
+    public var maximumDelay: Duration
     /// No attempt comes sooner than this after the one before; default 1 s.
-    package var minimumDelay: Duration
+    public var minimumDelay: Duration
 
     private var attempts = 0
 
     /// Makes a policy.
-    package init(
-        firstDelay: Duration = .seconds(60), baseDelay: Duration = .seconds(2),
+    public init(
+        firstDelay: Duration = .seconds(60), baseDelay: Duration = .seconds(15),
         maximumDelay: Duration = .seconds(300), minimumDelay: Duration = .seconds(1)
     ) {
         self.firstDelay = firstDelay

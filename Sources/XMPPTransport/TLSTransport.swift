@@ -105,6 +105,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         lower.resumeReading()
     }
 
+    package var peerIsLoopback: Bool { lower.peerIsLoopback }
+
     package var pendingBytes: Int {
         checkQueue()
         return plaintext.count + lower.pendingBytes

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+
+/// Hears of the connection and of who is online.
+///
+/// Calls come one after another, in the order of what happened, on no particular actor. A stream holds its delegates
+/// weakly. While a delegate is far behind (1,000 events), the stream stops reading from the server. Every method has a
+/// default that does nothing.
+public protocol ChatDelegate: AnyObject, Sendable {
+    /// The server speaks XMPP; negotiation goes on.
+    func streamDidConnect(_ stream: XMPPStream) async
+
+    /// The session is established under `jid`, the full address that the server bound.
+    func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async
+
+    /// The first resource of a contact came online.
+    func stream(_ stream: XMPPStream, buddyCameOnline buddy: Buddy) async
+
+    /// A contact that is online has other resources, another show or status, or another name now.
+    func stream(_ stream: XMPPStream, buddyChanged buddy: Buddy) async
+
+    /// The last resource of a contact went offline, or the stream ended.
+    func stream(_ stream: XMPPStream, buddyWentOffline buddy: Buddy) async
+
+    /// A presence stanza arrived, those that make a buddy come and go included; its sender is filled in.
+    func stream(_ stream: XMPPStream, didReceive presence: Presence) async
+
+    /// Somebody asks to see the user's presence (RFC 6121 §3.1.3). Nothing is answered by itself:
+    /// see ``XMPPStream/approveSubscription(of:)`` and ``XMPPStream/denySubscription(of:)``.
+    func stream(_ stream: XMPPStream, didReceiveSubscriptionRequest request: Presence) async
+
+    /// The roster arrived or changed.
+    func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async
+
+    /// The stream is over; `error` is `nil` when this side closed it.
+    func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async
+}
+
+extension ChatDelegate {
+    /// Does nothing.
+    public func streamDidConnect(_ stream: XMPPStream) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, buddyCameOnline buddy: Buddy) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, buddyChanged buddy: Buddy) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, buddyWentOffline buddy: Buddy) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didReceive presence: Presence) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didReceiveSubscriptionRequest request: Presence) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async {}
+    /// Does nothing.
+    public func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async {}
+}

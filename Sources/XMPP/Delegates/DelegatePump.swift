@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Calls one delegate, one event after another, from a task of its own. Refers to the delegate weakly: when it is gone, the
+/// pump ends.
+final class DelegatePump: Sendable {
+    /// Which of the two protocols an object was added for.
+    struct Roles: OptionSet, Sendable {
+        let rawValue: Int
+        static let chat = Roles(rawValue: 1)
+        static let message = Roles(rawValue: 2)
+    }
+
+    /// A weak reference that is set once, before the pump's task starts.
+    private struct Target: Sendable {
+        weak let object: (any AnyObject & Sendable)?
+    }
+
+    let queue: EventQueue
+    private let target: Target
+    private let roles: Mutex<Roles>
+
+    init(_ delegate: any AnyObject & Sendable, roles: Roles, onDrain: @escaping @Sendable () -> Void) {
+        queue = EventQueue(
+            limit: EventHub.maximumDelegateBacklog, overflow: .pausesReading, onDrain: onDrain)
+        target = Target(object: delegate)
+        self.roles = Mutex(roles)
+        Task { [self] in await run() }
+    }
+
+    /// Whether the delegate still exists.
+    var isAlive: Bool { target.object != nil }
+
+    /// Adds a role.
+    func add(_ roles: Roles) {
+        self.roles.withLock { $0.formUnion(roles) }
+    }
+
+    private func run() async {
+        while let batch = try? await queue.next() {
+            for delivery in batch {
+                guard let delegate = target.object else {
+                    queue.finish()
+                    return
+                }
+                await deliver(delivery, to: delegate)
+            }
+        }
+    }
+
+    private func deliver(_ delivery: EventDelivery, to delegate: any AnyObject & Sendable) async {
+        let roles = roles.withLock { $0 }
+        if roles.contains(.chat), let delegate = delegate as? any ChatDelegate {
+            await deliver(delivery, to: delegate)
+        }
+        if roles.contains(.message), let delegate = delegate as? any MessageDelegate {
+            await deliver(delivery, to: delegate)
+        }
+    }
+
+    private func deliver(_ delivery: EventDelivery, to delegate: any ChatDelegate) async {
+        let stream = delivery.stream
+        switch delivery.event {
+        case .connected: await delegate.streamDidConnect(stream)
+        case .authenticated(let jid): await delegate.stream(stream, didAuthenticateAs: jid)
+        case .presence(let presence): await delegate.stream(stream, didReceive: presence)
+        case .buddyCameOnline(let buddy): await delegate.stream(stream, buddyCameOnline: buddy)
+        case .buddyChanged(let buddy): await delegate.stream(stream, buddyChanged: buddy)
+        case .buddyWentOffline(let buddy): await delegate.stream(stream, buddyWentOffline: buddy)
+        case .subscriptionRequest(let request):
+            await delegate.stream(stream, didReceiveSubscriptionRequest: request)
+        case .roster(let update): await delegate.stream(stream, didUpdateRoster: update)
+        case .disconnected(let error): await delegate.streamDidDisconnect(stream, error: error)
+        case .message, .messageBounced, .receipt: break
+        }
+    }
+
+    private func deliver(_ delivery: EventDelivery, to delegate: any MessageDelegate) async {
+        let stream = delivery.stream
+        switch delivery.event {
+        case .message(let message): await delegate.stream(stream, didReceive: message)
+        case .messageBounced(let message, let error):
+            await delegate.stream(stream, didBounce: message, error: error)
+        case .receipt(let id, let jid): await delegate.stream(stream, didReceiveReceiptFor: id, from: jid)
+        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+            .subscriptionRequest, .roster, .disconnected:
+            break
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Where events go from a stream to everybody who reads them: delegates and sequences.
+///
+/// A stream has a hub of its own; a client has one for all of its streams, so that readers outlive a reconnect.
+package final class EventHub: Sendable {
+    /// How many events may wait for one delegate before the stream stops reading from the server; 1,000.
+    package static let maximumDelegateBacklog = 1_000
+
+    private struct Subscriber {
+        weak var queue: EventQueue?
+    }
+
+    private struct State {
+        var subscribers: [Subscriber] = []
+        var pumps: [ObjectIdentifier: DelegatePump] = [:]
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+    private let drained = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Makes a hub without readers.
+    package init() {}
+
+    /// Sets what is called, on any thread, when reading may go on.
+    func onDrain(_ action: @escaping @Sendable () -> Void) {
+        drained.withLock { $0 = action }
+    }
+
+    /// Hands a batch to every reader.
+    ///
+    /// - Returns: Whether a delegate is so far behind that the stream should stop reading.
+    func publish(_ batch: [EventDelivery]) -> Bool {
+        guard !batch.isEmpty else { return false }
+        let (queues, pumps) = state.withLock { state in
+            (state.subscribers.compactMap(\.queue), Array(state.pumps.values))
+        }
+        var pauses = false
+        for queue in queues { pauses = queue.append(batch) || pauses }
+        for pump in pumps { pauses = pump.queue.append(batch) || pauses }
+        return pauses
+    }
+
+    /// Whether a delegate is still too far behind.
+    var isOverfull: Bool {
+        let pumps = state.withLock { Array($0.pumps.values) }
+        return pumps.contains { $0.queue.isOverfull }
+    }
+
+    /// A queue that receives everything from now on, until nobody refers to it.
+    func subscribe(limit: Int) -> EventQueue {
+        let queue = EventQueue(limit: limit, overflow: .fails)
+        let isFinished = state.withLock { state in
+            state.subscribers.removeAll { $0.queue == nil }
+            state.subscribers.append(Subscriber(queue: queue))
+            return state.isFinished
+        }
+        if isFinished { queue.finish() }
+        return queue
+    }
+
+    /// Adds a delegate, or a role to one that is there.
+    func add(_ delegate: any AnyObject & Sendable, roles: DelegatePump.Roles) {
+        let key = ObjectIdentifier(delegate)
+        state.withLock { state in
+            state.pumps = state.pumps.filter { $0.value.isAlive }
+            if let pump = state.pumps[key] {
+                pump.add(roles)
+            } else {
+                state.pumps[key] = DelegatePump(delegate, roles: roles) { [weak self] in
+                    self?.drained.withLock { $0 }?()
+                }
+            }
+        }
+    }
+
+    /// Removes a delegate; calls that are under way still end.
+    func remove(_ delegate: any AnyObject & Sendable) {
+        let pump = state.withLock { $0.pumps.removeValue(forKey: ObjectIdentifier(delegate)) }
+        pump?.queue.finish()
+    }
+
+    /// Ends every sequence after what it holds; later ones begin anew. Delegates stay.
+    func finishSequences() {
+        let queues = state.withLock { $0.subscribers.compactMap(\.queue) }
+        for queue in queues { queue.finish() }
+    }
+
+    /// Ends every sequence and every delegate's pump after what they hold, for good.
+    func finish() {
+        let (queues, pumps) = state.withLock { state in
+            state.isFinished = true
+            return (state.subscribers.compactMap(\.queue), Array(state.pumps.values))
+        }
+        for queue in queues { queue.finish() }
+        for pump in pumps { pump.queue.finish() }
+    }
+}

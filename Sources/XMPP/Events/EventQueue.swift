@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// An event with the stream that it belongs to.
+package struct EventDelivery: Sendable {
+    /// The stream.
+    package let stream: XMPPStream
+    /// What happened on it.
+    package let event: XMPPEvent
+}
+
+/// The bounded queue between a stream and one reader. The stream appends batches; the reader takes all that is there.
+final class EventQueue: Sendable {
+    /// What happens when the queue is full.
+    enum Overflow: Sendable {
+        /// The queue ends with ``XMPPError/Code/overflow`` after what it holds.
+        case fails
+        /// It grows; the stream stops reading from the server meanwhile, so that growth ends with the last read.
+        case pausesReading
+    }
+
+    private struct State {
+        var waiting: [EventDelivery] = []
+        /// Taken by the reader and not finished with.
+        var inProgress = 0
+        var reader: CheckedContinuation<Void, Never>?
+        var isFinished = false
+        var error: XMPPError?
+        var wasPaused = false
+
+        var backlog: Int { waiting.count + inProgress }
+    }
+
+    private let state = Mutex(State())
+    private let overflow: Overflow
+    private let limit: Int
+    private let onDrain: @Sendable () -> Void
+
+    /// Makes a queue.
+    ///
+    /// - Parameters:
+    ///   - limit: How many events may wait.
+    ///   - overflow: What happens beyond that.
+    ///   - onDrain: Called when a queue that paused the stream has fallen to half its limit.
+    init(limit: Int, overflow: Overflow, onDrain: @escaping @Sendable () -> Void = {}) {
+        self.limit = limit
+        self.overflow = overflow
+        self.onDrain = onDrain
+    }
+
+    /// Appends a batch.
+    ///
+    /// - Returns: Whether the stream should stop reading.
+    func append(_ batch: [EventDelivery]) -> Bool {
+        let (reader, pauses) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
+            guard !state.isFinished else { return (nil, false) }
+            switch overflow {
+            case .fails where state.backlog + batch.count > limit:
+                let room = max(0, limit - state.backlog)
+                state.waiting += batch.prefix(room)
+                state.isFinished = true
+                state.error = XMPPError(
+                    .overflow, "More than \(limit) events waited to be read; the sequence has ended.")
+            case .fails, .pausesReading:
+                state.waiting += batch
+            }
+            defer { state.reader = nil }
+            let pauses = overflow == .pausesReading && state.backlog > limit
+            if pauses { state.wasPaused = true }
+            return (state.reader, pauses)
+        }
+        reader?.resume()
+        return pauses
+    }
+
+    /// Ends the queue after what it holds.
+    func finish(_ error: XMPPError? = nil) {
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if !state.isFinished {
+                state.isFinished = true
+                state.error = error
+            }
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
+    }
+
+    /// Whether the queue keeps the stream from reading.
+    var isOverfull: Bool {
+        overflow == .pausesReading && state.withLock { $0.backlog > limit / 2 && $0.wasPaused }
+    }
+
+    /// All that waits; suspends while nothing does. `nil` at the end, or when the task is cancelled.
+    ///
+    /// Taking a batch says that the one before it is finished with. For one reader at a time.
+    ///
+    /// - Throws: ``XMPPError`` when the queue ended with one.
+    func next() async throws(XMPPError) -> [EventDelivery]? {
+        finishedBatch()
+        while true {
+            let step = state.withLock { state -> Result<[EventDelivery]?, XMPPError>? in
+                if !state.waiting.isEmpty {
+                    let batch = state.waiting
+                    state.waiting = []
+                    state.inProgress = batch.count
+                    return .success(batch)
+                }
+                guard state.isFinished else { return nil }
+                return state.error.map { .failure($0) } ?? .success(nil)
+            }
+            if let step { return try step.get() }
+            if Task.isCancelled { return nil }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isReady = state.withLock { state -> Bool in
+                        guard state.waiting.isEmpty, !state.isFinished, !Task.isCancelled, state.reader == nil else {
+                            return true
+                        }
+                        state.reader = continuation
+                        return false
+                    }
+                    if isReady { continuation.resume() }
+                }
+            } onCancel: {
+                wakeReader()
+            }
+        }
+    }
+
+    private func wakeReader() {
+        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
+    }
+
+    private func finishedBatch() {
+        let hasDrained = state.withLock { state -> Bool in
+            state.inProgress = 0
+            guard state.wasPaused, state.backlog <= limit / 2 else { return false }
+            state.wasPaused = false
+            return true
+        }
+        if hasDrained { onDrain() }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+
+/// What a stream reports, in the order in which it happened.
+public enum XMPPEvent: Sendable, Hashable {
+    /// The server speaks XMPP; negotiation goes on.
+    case connected
+    /// The session is established under this full address.
+    case authenticated(JID)
+    /// A presence stanza arrived; its sender is filled in (RFC 6121 §4).
+    case presence(Presence)
+    /// The first resource of a contact came online.
+    case buddyCameOnline(Buddy)
+    /// A contact that is online has other resources, another show or status, or another name now.
+    case buddyChanged(Buddy)
+    /// The last resource of a contact went offline, or the stream ended.
+    case buddyWentOffline(Buddy)
+    /// Somebody asks to see the user's presence (RFC 6121 §3.1.3). Never answered by itself.
+    case subscriptionRequest(Presence)
+    /// The roster arrived or changed.
+    case roster(RosterUpdate)
+    /// A message arrived; its sender is filled in.
+    case message(Message)
+    /// A message that was sent came back (RFC 6120 §8.3).
+    case messageBounced(Message, StanzaError)
+    /// The addressee's client has received a message (XEP-0184).
+    case receipt(messageID: String, from: JID)
+    /// The stream is over; the error is `nil` when this side closed it. Sent once, last.
+    case disconnected(XMPPError?)
+}
+
+/// What happened to the roster.
+public enum RosterUpdate: Sendable, Hashable {
+    /// The whole roster; replaces what was known.
+    case received([RosterItem], version: String?)
+    /// The server says that the known version is still the right one (RFC 6121 §2.6.3).
+    case unchanged(version: String)
+    /// One contact changed (a roster push, RFC 6121 §2.1.6).
+    case changed(RosterChange, version: String?)
+}

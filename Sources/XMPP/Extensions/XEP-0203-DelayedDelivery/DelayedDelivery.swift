@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+public import XMPPXML
+
+/// When a stanza was first sent, where it was held on its way (XEP-0203).
+public struct DelayedDelivery: Sendable, Hashable {
+    /// When it was sent. A claim of ``from``, not a fact.
+    public var stamp: DateTime
+    /// Who held it; `nil` when that is not said.
+    public var from: JID?
+    /// Why, for people.
+    public var reason: String?
+
+    /// Makes a delay.
+    public init(stamp: DateTime, from: JID? = nil, reason: String? = nil) {
+        self.stamp = stamp
+        self.from = from
+        self.reason = reason
+    }
+
+    /// Reads a `<delay/>` element; `nil` when its stamp is unusable: the stanza then counts as sent when it arrived.
+    public init?(_ element: Element) {
+        guard element.isNamed("delay", namespace: Namespace.delay), let stamp = element["stamp"].flatMap(DateTime.init)
+        else { return nil }
+        self.stamp = stamp
+        from = element["from"].flatMap { try? JID($0) }
+        reason = element.text.isEmpty ? nil : element.text
+    }
+}
+
+extension Stanza {
+    /// When the stanza was first sent, where it was held on its way (XEP-0203). The first usable one counts.
+    public var delay: DelayedDelivery? {
+        for case .element(let child) in element.nodes where child.isNamed("delay", namespace: Namespace.delay) {
+            if let delay = DelayedDelivery(child) { return delay }
+        }
+        return nil
+    }
+}

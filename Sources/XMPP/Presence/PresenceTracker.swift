@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+
+/// Who is online, resource by resource. Only contacts whose presence the user may see are kept, so that strangers cannot
+/// fill the memory.
+struct PresenceTracker: Sendable {
+    /// What a presence stanza changed.
+    enum Transition: Sendable, Equatable {
+        case cameOnline(Buddy)
+        case changed(Buddy)
+        case wentOffline(Buddy)
+    }
+
+    /// How many resources are kept for one contact; 64. A further one replaces the one that is unchanged for longest.
+    static let maximumResources = 64
+    /// How many contacts are kept while the roster is not known; 1,000.
+    static let maximumUnknownContacts = 1_000
+
+    private let account: JID
+    private var contacts: [JID: RosterItem]?
+    private var online: [JID: [JID: Buddy.Resource]] = [:]
+
+    /// Makes a tracker.
+    ///
+    /// - Parameter account: The own address; its other resources are no buddies.
+    init(account: JID) {
+        self.account = account.bare
+    }
+
+    /// The contact's roster item, where the roster is known.
+    func contact(_ jid: JID) -> RosterItem? { contacts?[jid.bare] }
+
+    /// The buddies online, in no order.
+    var buddies: [Buddy] { online.keys.map(buddy) }
+
+    /// The buddy as far as it is known.
+    func buddy(_ jid: JID) -> Buddy {
+        let item = contacts?[jid.bare]
+        return Buddy(
+            jid: jid, name: item?.name, groups: item?.groups ?? [],
+            resources: online[jid.bare].map { Array($0.values) } ?? [])
+    }
+
+    /// The roster arrived or changed. Whoever may no longer be seen goes offline; the others may have another name.
+    mutating func received(_ update: RosterUpdate, cached: [RosterItem] = []) -> [Transition] {
+        switch update {
+        case .received(let items, _):
+            contacts = Dictionary(items.map { ($0.jid, $0) }, uniquingKeysWith: { _, last in last })
+        case .unchanged:
+            contacts = Dictionary(cached.map { ($0.jid, $0) }, uniquingKeysWith: { _, last in last })
+        case .changed(.updated(let item), _):
+            contacts?[item.jid] = item
+        case .changed(.removed(let jid), _):
+            contacts?[jid] = nil
+        }
+        return affected(by: update).map { isVisible($0) ? .changed(buddy($0)) : drop($0) }
+    }
+
+    private func affected(by update: RosterUpdate) -> [JID] {
+        switch update {
+        case .received, .unchanged: Array(online.keys)
+        case .changed(.updated(let item), _): online[item.jid] == nil ? [] : [item.jid]
+        case .changed(.removed(let jid), _): online[jid] == nil ? [] : [jid]
+        }
+    }
+
+    /// A presence stanza of type `available`, `unavailable` or `error` arrived; its sender is filled in.
+    mutating func received(_ presence: Presence, now: DateTime) -> Transition? {
+        guard let from = presence.from, from.bare != account else { return nil }
+        switch presence.kind {
+        case .available: return available(presence, from: from, now: now)
+        case .unavailable, .error: return unavailable(from)
+        case .subscribe, .subscribed, .unsubscribe, .unsubscribed, .probe: return nil
+        }
+    }
+
+    /// The stream ended: nothing is known about anybody any more (RFC 6121 §4.5).
+    mutating func streamEnded() -> [Transition] {
+        online.keys.map { drop($0) }
+    }
+
+    private mutating func available(_ presence: Presence, from: JID, now: DateTime) -> Transition? {
+        let bare = from.bare
+        let wasOnline = online[bare] != nil
+        guard isVisible(bare), wasOnline || contacts != nil || online.count < Self.maximumUnknownContacts else {
+            return nil
+        }
+        var resources = online[bare] ?? [:]
+        if resources[from] == nil, resources.count >= Self.maximumResources,
+            let oldest = resources.values.min(by: { $0.since < $1.since })
+        {
+            resources[oldest.jid] = nil
+        }
+        // A stamp in the future says nothing.
+        let since = presence.delay.map { min($0.stamp, now) } ?? now
+        resources[from] = Buddy.Resource(jid: from, presence: presence, since: since)
+        online[bare] = resources
+        return wasOnline ? .changed(buddy(bare)) : .cameOnline(buddy(bare))
+    }
+
+    /// One resource is gone; without a resource in the address, all of them are (RFC 6121 §4.5.2, §4.3.2).
+    private mutating func unavailable(_ from: JID) -> Transition? {
+        let bare = from.bare
+        guard var resources = online[bare] else { return nil }
+        if from.isFull {
+            guard resources.removeValue(forKey: from) != nil else { return nil }
+        } else {
+            resources = [:]
+        }
+        guard resources.isEmpty else {
+            online[bare] = resources
+            return .changed(buddy(bare))
+        }
+        return drop(bare)
+    }
+
+    private mutating func drop(_ jid: JID) -> Transition {
+        online[jid] = nil
+        return .wentOffline(buddy(jid))
+    }
+
+    private func isVisible(_ jid: JID) -> Bool {
+        guard let contacts else { return true }
+        return contacts[jid]?.subscription.includesTo ?? false
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+public import XMPPCore
+
+/// The roster: a delegate that keeps it up to date, from the first result through every push.
+///
+/// ```swift
+/// let roster = RosterStore()
+/// stream.add(chatDelegate: roster)
+/// try await stream.requestRoster(known: roster.known)
+/// for contact in roster.items { print(contact.displayName, contact.subscription) }
+/// ```
+public final class RosterStore: ChatDelegate {
+    private struct State {
+        var items: [JID: RosterItem] = [:]
+        var version: String?
+        var requests: [JID: Presence] = [:]
+        var hasArrived = false
+
+        mutating func replace(_ items: [RosterItem]) {
+            self.items = Dictionary(items.map { ($0.jid, $0) }, uniquingKeysWith: { _, last in last })
+        }
+    }
+
+    /// How many subscription requests are kept; 1,000. Further ones are still reported by the stream.
+    public static let maximumSubscriptionRequests = 1_000
+
+    private let state: Mutex<State>
+
+    /// Makes a store, empty or with a roster kept from an earlier session.
+    public init(known: KnownRoster? = nil) {
+        var state = State()
+        if let known {
+            state.version = known.version
+            state.replace(known.items)
+        }
+        self.state = Mutex(state)
+    }
+
+    /// Whether the server has said what the roster is.
+    public var hasArrived: Bool { state.withLock { $0.hasArrived } }
+
+    /// The contacts, sorted by name and then by address.
+    public var items: [RosterItem] {
+        state.withLock { Array($0.items.values) }.sorted {
+            ($0.displayName.lowercased(), $0.jid) < ($1.displayName.lowercased(), $1.jid)
+        }
+    }
+
+    /// One contact.
+    public func item(_ jid: JID) -> RosterItem? {
+        state.withLock { $0.items[jid.bare] }
+    }
+
+    /// The names of all groups, sorted.
+    public var groups: [String] {
+        Set(state.withLock { $0.items.values.flatMap(\.groups) }).sorted()
+    }
+
+    /// The roster with its version, to keep until the next session; `nil` when the server gives no versions.
+    public var known: KnownRoster? {
+        state.withLock { state in
+            state.version.map { KnownRoster(version: $0, items: Array(state.items.values)) }
+        }
+    }
+
+    /// Who asks to see the user's presence and has no answer yet, by address (RFC 6121 §3.1.3).
+    public var subscriptionRequests: [Presence] {
+        let requests = state.withLock { $0.requests }
+        return requests.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// Takes a change over.
+    public func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async {
+        state.withLock { state in
+            switch update {
+            case .received(let items, let version):
+                state.replace(items)
+                state.version = version
+                state.hasArrived = true
+            case .unchanged(let version):
+                state.version = version
+                state.hasArrived = true
+            case .changed(.updated(let item), let version):
+                state.items[item.jid] = item
+                state.version = version ?? state.version
+                if item.subscription.includesFrom { state.requests[item.jid] = nil }
+            case .changed(.removed(let jid), let version):
+                state.items[jid] = nil
+                state.version = version ?? state.version
+            }
+        }
+    }
+
+    /// Notes a request until it is answered.
+    public func stream(_ stream: XMPPStream, didReceiveSubscriptionRequest request: Presence) async {
+        guard let jid = request.from?.bare else { return }
+        state.withLock { state in
+            if state.requests.count < Self.maximumSubscriptionRequests || state.requests[jid] != nil {
+                state.requests[jid] = request
+            }
+        }
+    }
+
+    /// Forgets a request that was answered with a refusal; an approval shows in the roster by itself.
+    public func forgetSubscriptionRequest(of jid: JID) {
+        state.withLock { $0.requests[jid.bare] = nil }
+    }
+}

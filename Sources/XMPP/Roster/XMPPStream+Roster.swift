@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+internal import XMPPProtocol
+internal import XMPPXML
+
+/// A roster as it is kept between sessions, for ``XMPPStream/requestRoster(known:)``.
+public struct KnownRoster: Sendable, Hashable {
+    /// The version that the server gave it (RFC 6121 §2.6).
+    public var version: String
+    /// The contacts.
+    public var items: [RosterItem]
+
+    /// Makes a known roster.
+    public init(version: String, items: [RosterItem]) {
+        self.version = version
+        self.items = items
+    }
+}
+
+extension XMPPStream {
+    /// Asks for the roster, which also makes the server send pushes (RFC 6121 §2.1.3, §2.2). To be done before the initial
+    /// presence, so that every presence that arrives can be told from a stranger's.
+    ///
+    /// - Parameter known: A roster kept from an earlier session: where the server can tell that it is still right, nothing
+    ///   is transferred.
+    /// - Returns: What the server said; also reported to delegates.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
+    @discardableResult
+    public func requestRoster(known: KnownRoster? = nil) async throws(XMPPError) -> RosterUpdate {
+        var query = Element("query", namespace: Namespace.roster)
+        let isVersioned = features?.offersRosterVersioning == true
+        if isVersioned { query["ver"] = known?.version ?? "" }
+        let answer = try await request(IQ(.get, payload: query))
+        let update: RosterUpdate
+        if let payload = answer.payload, payload.isNamed("query", namespace: Namespace.roster) {
+            update = .received(payload.rosterItems, version: payload["ver"])
+        } else if isVersioned, let known {
+            update = .unchanged(version: known.version)
+        } else {
+            update = .received([], version: nil)
+        }
+        apply(update, cached: known?.items ?? [])
+        endTurn()
+        return update
+    }
+
+    /// Adds a contact or changes its name and groups (RFC 6121 §2.3, §2.4). The subscription is not touched.
+    ///
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
+    public func setRosterItem(_ jid: JID, name: String?, groups: [String] = []) async throws(XMPPError) {
+        var item = Element("item", namespace: Namespace.roster, attributes: ["jid": jid.bare.description])
+        item["name"] = name
+        for group in Set(groups).sorted() {
+            item.append(Element("group", namespace: Namespace.roster, text: group))
+        }
+        try await request(IQ(.set, payload: Element("query", namespace: Namespace.roster, children: [item])))
+    }
+
+    /// Removes a contact and both subscriptions (RFC 6121 §2.5).
+    ///
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
+    public func removeRosterItem(_ jid: JID) async throws(XMPPError) {
+        let item = Element(
+            "item", namespace: Namespace.roster,
+            attributes: ["jid": jid.bare.description, "subscription": "remove"])
+        try await request(IQ(.set, payload: Element("query", namespace: Namespace.roster, children: [item])))
+    }
+
+    /// Asks to see a contact's presence (RFC 6121 §3.1).
+    public func requestSubscription(to jid: JID, status: String? = nil) async throws(XMPPError) {
+        try await send(Presence(.subscribe, status: status, to: jid.bare))
+    }
+
+    /// Lets a contact see the user's presence; before it has asked, approves its future request where the server can
+    /// remember that (RFC 6121 §3.1.4, §3.4).
+    public func approveSubscription(of jid: JID) async throws(XMPPError) {
+        try await send(Presence(.subscribed, to: jid.bare))
+    }
+
+    /// Refuses a contact's request, or no longer lets it see the user's presence (RFC 6121 §3.2).
+    public func denySubscription(of jid: JID) async throws(XMPPError) {
+        try await send(Presence(.unsubscribed, to: jid.bare))
+    }
+
+    /// No longer wants to see a contact's presence (RFC 6121 §3.3).
+    public func cancelSubscription(to jid: JID) async throws(XMPPError) {
+        try await send(Presence(.unsubscribe, to: jid.bare))
+    }
+
+    /// A roster push: from the own account alone, and with exactly one item (RFC 6121 §2.1.6). The route has checked the
+    /// sender.
+    func received(rosterPush iq: IQ) {
+        guard let query = iq.payload, query.children.count == 1,
+            let item = query.firstChild("item", namespace: Namespace.roster), let change = try? RosterChange(item)
+        else {
+            reply(iq.failure(.badRequest))
+            return
+        }
+        reply(iq.result())
+        apply(.changed(change, version: query["ver"]), cached: [])
+    }
+
+    private func apply(_ update: RosterUpdate, cached: [RosterItem]) {
+        report(.roster(update))
+        for transition in tracker.received(update, cached: cached) { report(transition) }
+    }
+}
+
+extension Element {
+    /// The items of a roster result. One whose address is not a JID is left out, with the rest intact.
+    fileprivate var rosterItems: [RosterItem] {
+        children("item", namespace: Namespace.roster).compactMap { item in
+            guard case .updated(let contact)? = try? RosterChange(item) else { return nil }
+            return contact
+        }
+    }
+}

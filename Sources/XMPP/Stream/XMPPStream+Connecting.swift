@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+public import XMPPCore
+internal import XMPPCrypto
+internal import XMPPProtocol
+internal import XMPPTransport
+internal import XMPPXML
+
+extension XMPPStream {
+    /// Finds the server, connects, secures the channel, authenticates and binds a resource.
+    ///
+    /// Every place that DNS names is tried until one answers with stream features; what goes wrong after that is final.
+    /// Cancelling the task abandons the attempt.
+    ///
+    /// - Returns: The full address of the session.
+    /// - Throws: ``XMPPError`` that names the step that failed, ``XMPPError/Code/notConnected`` when the stream was used
+    ///   before.
+    @discardableResult
+    public func connect() async throws(XMPPError) -> JID {
+        guard case .fresh = phase else {
+            throw XMPPError(.notConnected, "A stream can be connected once; make a new one.")
+        }
+        phase = .connecting
+        let outcome: Result<JID, XMPPError> = await withTaskCancellationHandler {
+            await tryTargets()
+        } onCancel: {
+            Task { await self.cancelAttempt() }
+        }
+        if case .failure(let error) = outcome { finish(error) }
+        return try outcome.get()
+    }
+
+    /// The place that the user names, if any.
+    private var override: ConnectionTarget? {
+        configuration.host.map {
+            ConnectionTarget(
+                host: $0, port: configuration.port,
+                security: configuration.hostSecurity == .directTLS ? .directTLS : .startTLS)
+        }
+    }
+
+    private func tryTargets() async -> Result<JID, XMPPError> {
+        let domain = configuration.jid.connectDomain
+        let targets: [ConnectionTarget]
+        let context: TLSContext
+        do {
+            context = try configuration.tlsContexts.context(authorities: configuration.certificateAuthorityFile)
+        } catch {
+            return .failure(XMPPError(.invalidConfiguration, "TLS cannot be set up: \(error)."))
+        }
+        do {
+            log(.step, "resolving \(domain)")
+            targets = try await configuration.connector.targets(for: domain, override: override)
+        } catch {
+            return .failure(XMPPError(error, domain: domain))
+        }
+        var failures: [XMPPError] = []
+        for target in targets {
+            if Task.isCancelled || isDisconnecting { break }
+            switch await attempt(target, context) {
+            case .established(let jid): return .success(jid)
+            case .failed(let error, spokeXMPP: true):
+                return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
+            case .failed(let error, spokeXMPP: false):
+                if let error { failures.append(error) }
+            }
+        }
+        if Task.isCancelled || isDisconnecting {
+            return .failure(XMPPError(.cancelled, "Connecting to \(domain) was called off."))
+        }
+        return .failure(Self.summary(failures, domain: domain))
+    }
+
+    /// One error for all targets: the most telling one, with the others' reasons.
+    private static func summary(_ failures: [XMPPError], domain: String) -> XMPPError {
+        // A refused certificate says more than a port that nothing listens on.
+        let order: [XMPPError.Code] = [
+            .certificateRejected, .tlsFailed, .tlsUnavailable, .protocolViolation, .timedOut,
+        ]
+        let telling = order.lazy.compactMap { code in failures.first { $0.code == code } }.first
+        guard var error = telling ?? failures.first else {
+            return XMPPError(.connectionFailed, "No place to connect to was found for \(domain).")
+        }
+        let others = failures.filter { $0 != error }.map(\.message)
+        if !others.isEmpty { error.message += " Also tried: " + others.joined(separator: " ") }
+        return error
+    }
+
+    private func attempt(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
+        let transport: any ByteTransport
+        do {
+            log(.step, "connecting to \(target)")
+            transport = try await configuration.connector.connect(to: target, on: executor)
+        } catch {
+            return .failed(XMPPError(error, domain: configuration.jid.asciiDomain), spokeXMPP: false)
+        }
+        guard !Task.isCancelled, !isDisconnecting else {
+            transport.abort()
+            return .failed(nil, spokeXMPP: false)
+        }
+        machine = StreamStateMachine(configuration: configuration.stream)
+        attemptGotFeatures = false
+        attemptEnd = nil
+        endpoint = target.description
+        tlsContext = context
+        take(transport)
+        let isDirect = target.security == .directTLS
+        attemptIsDirect = isDirect
+        return await withCheckedContinuation { continuation in
+            attempt = continuation
+            if !isDirect { startReading(transport) }
+            perform(
+                machine.transportConnected(directTLS: isDirect, peerIsLoopback: transport.peerIsLoopback))
+            endTurn()
+        }
+    }
+
+    /// Makes a transport the stream's own; what an earlier one still says is passed over.
+    private func take(_ transport: any ByteTransport) {
+        generation += 1
+        self.transport = transport
+        unparsed = []
+        isReadingPaused = false
+    }
+
+    private func startReading(_ transport: any ByteTransport) {
+        transport.start(eventHandler())
+    }
+
+    private func eventHandler() -> @Sendable (TransportEvent) -> Void {
+        let generation = generation
+        return { [weak self] event in
+            self?.assumeIsolated { $0.transportEvent(event, generation: generation) }
+        }
+    }
+
+    /// Begins TLS on the present transport; what was read behind `<proceed/>` is its first input.
+    func startTLS() {
+        guard let lower = transport, let tlsContext else { return }
+        let isDirect = attemptIsDirect
+        let identity = ReferenceIdentity(
+            domain: configuration.jid.connectDomain, unicodeDomain: configuration.jid.domainpart)
+        let pending = Array(unparsed)
+        do {
+            let tls = try TLSTransport(
+                over: lower, context: tlsContext, role: .client(identity, offersProtocol: isDirect),
+                mode: isDirect ? .direct : .startTLS(pendingInput: pending), clock: configuration.clock)
+            take(tls)
+            let generation = generation
+            tls.handshake(timeout: configuration.timeouts.tls) { [weak self] result in
+                self?.assumeIsolated { $0.handshakeEnded(result, tls, generation: generation) }
+            }
+        } catch {
+            attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain)
+            perform(machine.transportEnded("\(error)"))
+        }
+    }
+
+    private func handshakeEnded(
+        _ result: Result<TLSProperties, TLSError>, _ tls: TLSTransport, generation: Int
+    ) {
+        guard generation == self.generation else { return }
+        switch result {
+        case .failure(let error):
+            attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain)
+            perform(machine.transportEnded("\(error)"))
+        case .success(let properties):
+            security = ChannelSecurity(properties)
+            log(.step, "secured with \(properties.version), \(properties.cipher)")
+            tls.start(eventHandler())
+            perform(machine.tlsEstablished(.verifiedTLS(channelBindings: properties.channelBindings)))
+        }
+        endTurn()
+    }
+
+    /// The task that connects was cancelled.
+    private func cancelAttempt() {
+        guard case .connecting = phase else { return }
+        attemptEnd = XMPPError(.cancelled, "Connecting to \(configuration.jid.domainpart) was called off.")
+        transport?.abort()
+        perform(machine.transportEnded("called off"))
+        endTurn()
+    }
+}
+
+extension JID {
+    /// The domain as DNS and certificates write it: A-labels, and an IPv6 address without brackets.
+    var connectDomain: String {
+        let domain = asciiDomain
+        return domain.hasPrefix("[") && domain.hasSuffix("]") ? String(domain.dropFirst().dropLast()) : domain
+    }
+}
+
+extension TLSProperties {
+    /// What SASL may bind to, best first (RFC 9266 §2).
+    var channelBindings: [ChannelBindingData] {
+        [
+            exporterBinding.map { ChannelBindingData(type: .tlsExporter, bytes: $0) },
+            serverEndPointBinding.map { ChannelBindingData(type: .tlsServerEndPoint, bytes: $0) },
+        ].compactMap { $0 }
+    }
+}
+
+extension ChannelSecurity {
+    /// What a handshake brought.
+    init(_ properties: TLSProperties) {
+        let certificate = properties.certificates.first
+        self.init(
+            version: properties.version, cipher: properties.cipher, subject: certificate?.subject ?? "",
+            issuer: certificate?.issuer ?? "", notAfter: certificate?.notAfter ?? "",
+            names: certificate?.names.map(\.description) ?? [], matchedName: properties.matchedName?.description,
+            fingerprint: certificate?.fingerprint ?? [])
+    }
+}
+
+extension XMPPError {
+    /// Why no connection could be made.
+    init(_ error: ConnectError, domain: String) {
+        let code: Code =
+            switch error {
+            case .hostNotFound: .hostNotFound
+            case .serviceNotAvailable: .serviceUnavailable
+            case .allAddressesFailed: .connectionFailed
+            case .timedOut: .resolverFailed
+            case .cancelled: .cancelled
+            }
+        self.init(code, "Cannot connect for \(domain): \(error).")
+    }
+
+    /// Why the channel could not be secured.
+    init(_ error: TLSError, domain: String) {
+        let code: Code
+        if error.concernsCertificate {
+            code = .certificateRejected
+        } else if case .timedOut = error {
+            code = .timedOut
+        } else {
+            code = .tlsFailed
+        }
+        self.init(code, "No secure connection for \(domain): \(error). Nothing secret was sent.")
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPXML
+
+extension XMPPStream {
+    /// Takes what the machine reports.
+    func occurred(_ occurrence: StreamOccurrence) {
+        switch occurrence {
+        case .connected:
+            attemptGotFeatures = true
+            report(.connected)
+        case .secured:
+            break
+        case .authenticated(let mechanism):
+            self.mechanism = mechanism
+            log(.step, "authenticated with \(mechanism)")
+        case .established(let session):
+            established(session)
+        case .stanza(let element):
+            route(element)
+            machine.handledStanza()
+        case .acknowledged(let count):
+            acknowledged(count)
+        case .ended(let end):
+            ended(end)
+        }
+    }
+
+    /// Notes an event; it is published at the end of the turn.
+    func report(_ event: XMPPEvent) {
+        deliveries.append(EventDelivery(stream: self, event: event))
+    }
+
+    private func established(_ session: EstablishedSession) {
+        jid = session.jid
+        features = session.features
+        phase = .established
+        requests.account = session.jid
+        hub.onDrain { [weak self] in
+            guard let self else { return }
+            self.executor.run { self.assumeIsolated { $0.readersCaughtUp() } }
+        }
+        log(.step, "session \(session.jid)\(session.isManaged ? " with stream management" : "")")
+        report(.authenticated(session.jid))
+        let waiter = attempt
+        attempt = nil
+        waiter?.resume(returning: .established(session.jid))
+    }
+
+    /// The connection is over: during an attempt that is one target's failure, afterwards the stream's end.
+    private func ended(_ end: StreamEnd) {
+        let error = attemptEnd ?? XMPPError(end, domain: configuration.jid.domainpart)
+        if let waiter = attempt {
+            attempt = nil
+            waiter.resume(returning: .failed(error, spokeXMPP: attemptGotFeatures || end.isFinal))
+        } else {
+            finish(error)
+        }
+    }
+
+    /// Records the end of the stream and tells everybody who waits.
+    func finish(_ error: XMPPError?) {
+        if case .ended = phase { return }
+        let wasEstablished = isEstablished
+        phase = .ended(error)
+        disconnection = error
+        log(.step, error.map { "ended: \($0)" } ?? "ended")
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+        let failure = error ?? .notConnected
+        for id in requests.streamEnded() { resolve(id, .failure(failure)) }
+        for waiter in acknowledgementWaiters { waiter.continuation.resume(returning: .failure(failure)) }
+        acknowledgementWaiters = []
+        resumeSenders()
+        if wasEstablished {
+            for transition in tracker.streamEnded() { report(transition) }
+        }
+        report(.disconnected(error))
+        endTurn()
+        if ownsHub { hub.finish() }
+        for waiter in endWaiters { waiter.resume() }
+        endWaiters = []
+    }
+
+    func report(_ transition: PresenceTracker.Transition) {
+        switch transition {
+        case .cameOnline(let buddy): report(.buddyCameOnline(buddy))
+        case .changed(let buddy): report(.buddyChanged(buddy))
+        case .wentOffline(let buddy): report(.buddyWentOffline(buddy))
+        }
+    }
+
+    private func acknowledged(_ count: UInt32) {
+        var waiting: [AcknowledgementWaiter] = []
+        for waiter in acknowledgementWaiters {
+            // Modulo 2^32: at or behind the acknowledged count.
+            if Int32(bitPattern: count &- waiter.sent) >= 0 {
+                waiter.continuation.resume(returning: .success(()))
+            } else {
+                waiting.append(waiter)
+            }
+        }
+        acknowledgementWaiters = waiting
+        resumeSenders()
+    }
+}
+
+extension StreamEnd {
+    /// Whether the same would happen at every other place of the domain, features or not.
+    var isFinal: Bool {
+        switch self {
+        case .closed, .streamError: true
+        case .closedByServer, .violation, .tlsUnavailable, .noMechanism, .authenticationRefused,
+            .serverNotAuthenticated, .bindingFailed, .timedOut, .transportEnded:
+            false
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPXML
+
+extension XMPPStream {
+    /// Something happened on the transport.
+    func transportEvent(_ event: TransportEvent, generation: Int) {
+        guard generation == self.generation else { return }
+        switch event {
+        case .received(let bytes):
+            consume(bytes[...])
+        case .drained:
+            resumeSenders()
+        case .endOfInput:
+            perform(machine.inputEnded())
+        case .closed(let error):
+            perform(machine.transportEnded(error?.description ?? ""))
+            transport = nil
+        }
+        endTurn()
+    }
+
+    /// Parses what was read. Until the session is established it goes event by event, since the bytes behind one may
+    /// belong to another layer.
+    private func consume(_ bytes: ArraySlice<UInt8>) {
+        unparsed = bytes
+        while !unparsed.isEmpty, !machine.hasEnded {
+            let outcome = parser.feed(unparsed, machine.isNegotiating ? .oneEvent : .batch)
+            unparsed = unparsed.dropFirst(outcome.consumed)
+            for event in outcome.events {
+                if isLogging(.wire) { log(received: event) }
+                perform(machine.received(event))
+            }
+            if let error = outcome.error {
+                perform(machine.parserFailed(error))
+                break
+            }
+            if outcome.consumed == 0 && outcome.events.isEmpty { break }
+        }
+        unparsed = []
+    }
+
+    /// Does what the machine decided. Never suspends, so it is never entered twice.
+    func perform(_ actions: [StreamAction]) {
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: StreamAction) {
+        switch action {
+        case .openStream(let header): write(header)
+        case .send(let element): write(element)
+        case .sendWhitespace: outgoing.append(0x20)
+        case .endStream: outgoing.append(contentsOf: XMLSerializer.closeTag.utf8)
+        case .restartParser(let limits): parser = XMLStreamParser(limits: limits)
+        case .limit(let limits): parser.limits = limits
+        case .startTLS:
+            flush()
+            startTLS()
+        case .schedule(let timer, let delay): schedule(timer, after: delay)
+        case .cancel(let timer): timers.removeValue(forKey: timer)?.cancel()
+        case .emit(let occurrence): occurred(occurrence)
+        case .closeTransport:
+            flush()
+            transport?.close()
+        case .abortTransport: transport?.abort()
+        }
+    }
+
+    /// Ends the present turn: what was written goes out in one piece, what happened is published in one batch.
+    func endTurn() {
+        flush()
+        guard !deliveries.isEmpty else { return }
+        let batch = deliveries
+        deliveries = []
+        if hub.publish(batch), !isReadingPaused {
+            isReadingPaused = true
+            transport?.pauseReading()
+        }
+    }
+
+    /// The readers have caught up.
+    func readersCaughtUp() {
+        guard isReadingPaused, !hub.isOverfull else { return }
+        isReadingPaused = false
+        transport?.resumeReading()
+    }
+
+    private func schedule(_ timer: StreamTimer, after delay: Duration) {
+        timers[timer]?.cancel()
+        timers[timer] = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
+            self?.assumeIsolated { $0.fired(timer) }
+        }
+    }
+
+    private func fired(_ timer: StreamTimer) {
+        timers[timer] = nil
+        // While we do not read, silence says nothing about the server.
+        if timer == .answer, isReadingPaused {
+            schedule(.answer, after: configuration.timeouts.answer)
+            return
+        }
+        perform(machine.timerFired(timer))
+        endTurn()
+    }
+
+    // MARK: Writing
+
+    private func write(_ header: StreamHeader) {
+        var root = Element("stream", namespace: Namespace.streams, attributes: ["version": "1.0"])
+        root["to"] = header.to
+        root["from"] = header.from
+        root.language = header.language
+        guard let tag = try? XMLSerializer.openTag(root, contentNamespace: Namespace.client) else { return }
+        log(.wire, "sent a stream header for \(header.to)")
+        outgoing.append(contentsOf: XMLSerializer.declaration.utf8)
+        outgoing.append(contentsOf: tag)
+    }
+
+    /// Writes what the machine made; its own elements hold nothing that XML forbids, and what peers said in them is mended.
+    private func write(_ element: Element) {
+        if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
+        let bytes = try? XMLSerializer.serialize(
+            element, defaultNamespace: Namespace.client, isInStream: true, illegalCharacters: .replace)
+        if let bytes { outgoing.append(contentsOf: bytes) }
+    }
+
+    func flush() {
+        guard !outgoing.isEmpty else { return }
+        transport?.send(outgoing)
+        outgoing = []
+    }
+
+    // MARK: Log
+
+    func isLogging(_ level: StreamLogEntry.Level) -> Bool {
+        configuration.log != nil && level <= configuration.logLevel
+    }
+
+    func log(_ level: StreamLogEntry.Level, _ text: @autoclosure () -> String) {
+        guard isLogging(level) else { return }
+        configuration.log?(StreamLogEntry(level, text()))
+    }
+
+    private func log(received event: XMLStreamEvent) {
+        switch event {
+        case .streamOpened(let root, _): log(.wire, "received a stream header from \(root["from"] ?? "nobody")")
+        case .element(let element): log(.wire, "received \(WireLog.describe(element))")
+        case .streamClosed: log(.wire, "received the end of the stream")
+        }
+    }
+}

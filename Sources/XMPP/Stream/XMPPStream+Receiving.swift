@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPXML
+
+extension XMPPStream {
+    /// Takes a stanza to where it belongs. One whose addresses are not JIDs is dropped; it has been counted.
+    func route(_ element: Element) {
+        switch element.localName {
+        case "message": if let message = try? Message(element) { route(message) }
+        case "presence": if let presence = try? Presence(element) { route(presence) }
+        case "iq": route(iq: element)
+        default: break
+        }
+    }
+
+    /// The address that a missing `from` stands for (RFC 6120 §8.1.2.1).
+    private var impliedSender: JID { jid?.bare ?? configuration.jid.bare }
+
+    private func route(_ message: Message) {
+        var message = message
+        let from = message.from ?? impliedSender
+        message.from = from
+        if let error = message.error {
+            report(.messageBounced(message, error))
+            return
+        }
+        if let id = message.receivedReceiptID {
+            // XEP-0184 §5.4: only the addressee can say that it has received something.
+            if sentMessages.wasSent(id: id, to: from) { report(.receipt(messageID: id, from: from)) }
+            guard message.body != nil else { return }
+        }
+        report(.message(message))
+    }
+
+    private func route(_ presence: Presence) {
+        var presence = presence
+        presence.from = presence.from ?? impliedSender
+        switch presence.kind {
+        case .subscribe:
+            // RFC 6121 §3.1.3: it comes from the bare address, whatever is written.
+            presence.from = presence.from?.bare
+            report(.subscriptionRequest(presence))
+        case .available, .unavailable, .error:
+            report(.presence(presence))
+            if let transition = tracker.received(presence, now: .now) { report(transition) }
+        case .subscribed, .unsubscribe, .unsubscribed:
+            report(.presence(presence))
+        case .probe:
+            break
+        }
+    }
+
+    private func route(iq element: Element) {
+        let iq: IQ
+        do {
+            iq = try IQ(element)
+        } catch {
+            // RFC 6120 §8.2.3: a type that does not exist is a bad request; an address that is none gets no answer.
+            if case .invalidType = error { refuseMalformed(element) }
+            return
+        }
+        guard iq.kind.isRequest else {
+            answered(iq)
+            return
+        }
+        // RFC 6120 §8.1.3, §8.2.3: a request has an id and exactly one child.
+        guard iq.id != nil, element.children.count == 1, let payload = iq.payload else {
+            reply(iq.failure(.badRequest))
+            return
+        }
+        guard let route = routes.route(iq.kind, payload.name), isBelieved(iq.from, by: route.provenance) else {
+            reply(iq.failure(.serviceUnavailable))
+            return
+        }
+        answer(iq, route)
+    }
+
+    private func refuseMalformed(_ element: Element) {
+        guard let from = try? element.jid("from") else { return }
+        var answer = IQ(.error, to: from, id: element["id"])
+        answer.append(StanzaError.badRequest.element)
+        reply(answer)
+    }
+
+    /// A result or error: the answer to an open request, or nothing. It is never answered itself (RFC 6120 §8.2.3).
+    private func answered(_ iq: IQ) {
+        guard case .answer(let id) = requests.received(iq) else { return }
+        if let error = iq.error {
+            resolve(id, .failure(XMPPError(error, from: iq.from)))
+        } else if iq.element.children.count > 1 {
+            let error = StanzaError(.badRequest, type: .modify, text: "the result has more than one child")
+            resolve(id, .failure(XMPPError(error, from: iq.from)))
+        } else {
+            resolve(id, .success(iq))
+        }
+    }
+
+    private func answer(_ iq: IQ, _ route: RequestRoute) {
+        let context = requestContext
+        switch route.handler {
+        case .immediate(let handler):
+            do {
+                reply(iq.result(try handler(iq, context)))
+            } catch {
+                reply(iq.failure(error))
+            }
+        case .rosterPush:
+            received(rosterPush: iq)
+        case .asynchronous(let handler):
+            guard answersInProgress < Self.maximumAnswersInProgress else {
+                reply(iq.failure(StanzaError(.resourceConstraint, type: .wait)))
+                return
+            }
+            answersInProgress += 1
+            Task {
+                let answer: IQ
+                do {
+                    answer = iq.result(try await handler(iq, context))
+                } catch let error as StanzaError {
+                    answer = iq.failure(error)
+                } catch {
+                    answer = iq.failure(StanzaError(.internalServerError, type: .wait))
+                }
+                answersInProgress -= 1
+                reply(answer)
+                endTurn()
+            }
+        }
+    }
+
+    /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot.
+    func reply(_ iq: IQ) {
+        perform(machine.send(iq.element))
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+public import XMPPCore
+internal import XMPPCrypto
+internal import XMPPProtocol
+internal import XMPPXML
+
+extension XMPPStream {
+    /// Sends a request and waits for its answer.
+    ///
+    /// The id is replaced by an unguessable one; only an answer with that id from the address asked counts
+    /// (RFC 6120 §8.1.2.1). Cancelling the task stops the waiting; the request has been sent all the same.
+    ///
+    /// - Parameters:
+    ///   - request: An IQ of type `get` or `set`.
+    ///   - timeout: How long to wait; default 30 s.
+    /// - Returns: The answer of type `result`.
+    /// - Throws: ``XMPPError`` with ``XMPPError/Code/stanzaError`` when the answer is an error,
+    ///   ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or what ended the stream.
+    @discardableResult
+    public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
+        guard request.kind.isRequest else {
+            throw XMPPError(.invalidStanza, "An IQ of type \(request.kind.rawValue) is an answer, not a request.")
+        }
+        var request = request
+        let id = configuration.random.identifier()
+        request.id = id
+        guard isEstablished else { throw disconnection ?? .notConnected }
+        guard requests.sending(id: id, to: request.to) else {
+            throw XMPPError(.overflow, "Too many requests wait for an answer; try again later.")
+        }
+        do {
+            try await write(request.element)
+        } catch {
+            requests.forget(id: id)
+            throw error
+        }
+        return try await answer(to: id, asked: request.to, timeout: timeout).get()
+    }
+
+    private func answer(to id: String, asked: JID?, timeout: Duration) async -> Result<IQ, XMPPError> {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // The stream may have ended, or the answer come, while the request was written.
+                guard isEstablished, requests.isOpen(id: id) else {
+                    requests.forget(id: id)
+                    continuation.resume(returning: .failure(disconnection ?? .notConnected))
+                    return
+                }
+                let timer = configuration.clock.schedule(after: timeout, on: executor) { [weak self] in
+                    self?.assumeIsolated { $0.gaveUp(id, asked, after: timeout) }
+                }
+                waiters[id] = IQWaiter(to: asked, continuation: continuation, timer: timer)
+                if Task.isCancelled { cancelled(id) }
+            }
+        } onCancel: {
+            Task { await self.cancelled(id) }
+        }
+    }
+
+    private func gaveUp(_ id: String, _ asked: JID?, after timeout: Duration) {
+        let who = asked.map(\.description) ?? "The server"
+        requests.forget(id: id)
+        resolve(id, .failure(XMPPError(.timedOut, "\(who) did not answer within \(timeout.components.seconds) s.")))
+    }
+
+    private func cancelled(_ id: String) {
+        requests.forget(id: id)
+        resolve(id, .failure(XMPPError(.cancelled, "The request was called off.")))
+    }
+
+    /// Hands an outcome to whoever waits for it.
+    func resolve(_ id: String, _ outcome: Result<IQ, XMPPError>) {
+        guard let waiter = waiters.removeValue(forKey: id) else { return }
+        waiter.timer.cancel()
+        waiter.continuation.resume(returning: outcome)
+    }
+}

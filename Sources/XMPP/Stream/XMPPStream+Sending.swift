@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+public import XMPPCore
+internal import XMPPCrypto
+internal import XMPPProtocol
+public import XMPPXML
+
+extension XMPPStream {
+    /// How many bytes may wait for the network before senders wait; 1 MiB.
+    static let maximumPendingBytes = 1_048_576
+
+    /// Sends a message.
+    ///
+    /// A message without an id gets an unguessable one. Returning means that the bytes are on their way, not that anybody
+    /// has them: see ``waitUntilHandled()``. Waits while the network does not keep up.
+    ///
+    /// - Returns: The message as it was sent.
+    /// - Throws: ``XMPPError`` with ``XMPPError/Code/notConnected``, ``XMPPError/Code/invalidStanza`` for a character that
+    ///   XML cannot hold, or ``XMPPError/Code/tooLarge``; nothing has been sent then.
+    @discardableResult
+    public func send(_ message: Message) async throws(XMPPError) -> Message {
+        var message = message
+        message.id = message.id ?? configuration.random.identifier()
+        try await write(message.element)
+        if let id = message.id, let to = message.to { sentMessages.sent(id: id, to: to) }
+        return message
+    }
+
+    /// Sends a presence stanza; as ``send(_:)-(Message)`` otherwise.
+    public func send(_ presence: Presence) async throws(XMPPError) {
+        var presence = presence
+        if presence.to == nil, presence.kind == .available { presence = withCapabilities(presence) }
+        try await write(presence.element)
+    }
+
+    /// Sends a first-level element as it is. For what has no method of its own; a request's answer is lost this way.
+    public func send(_ element: Element) async throws(XMPPError) {
+        try await write(element)
+    }
+
+    /// Waits until the server has handled everything sent so far: it has acknowledged it (XEP-0198), or, where Stream
+    /// Management is off, answered a ping sent behind it.
+    ///
+    /// - Throws: ``XMPPError`` when the stream ends before: what was sent may or may not have arrived.
+    public func waitUntilHandled() async throws(XMPPError) {
+        guard isEstablished else { throw disconnection ?? .notConnected }
+        guard machine.management.isOn else {
+            try await ping()
+            return
+        }
+        guard machine.management.unacknowledged > 0 else { return }
+        perform(machine.burstSent())
+        endTurn()
+        let result = await withCheckedContinuation { continuation in
+            acknowledgementWaiters.append(
+                AcknowledgementWaiter(sent: machine.management.sent, continuation: continuation))
+        }
+        try result.get()
+    }
+
+    /// Ends the stream: says goodbye, waits for the server's end for at most 5 seconds, closes. Returns when that is done.
+    /// What was sent before goes out first. A stream that is still connecting is abandoned.
+    public func disconnect() async {
+        switch phase {
+        case .fresh:
+            phase = .ended(nil)
+            if ownsHub { hub.finish() }
+        case .ended:
+            break
+        case .connecting, .established:
+            isDisconnecting = true
+            perform(machine.close())
+            endTurn()
+            await waitForEnd()
+        }
+    }
+
+    /// Waits until the stream is over.
+    package func waitForEnd() async {
+        if case .ended = phase { return }
+        await withCheckedContinuation { endWaiters.append($0) }
+    }
+
+    /// Serialises and sends. The stanza is checked as a whole before a byte of it is written.
+    func write(_ element: Element) async throws(XMPPError) {
+        guard isEstablished else { throw disconnection ?? .notConnected }
+        let bytes: [UInt8]
+        do {
+            bytes = try XMLSerializer.serialize(element, defaultNamespace: Namespace.client, isInStream: true)
+        } catch {
+            throw XMPPError(.invalidStanza, "The stanza cannot be sent: \(error).")
+        }
+        // XEP-0478: a larger one would cost the stream.
+        if let maximum = machine.maximumOutgoingBytes, bytes.count > maximum {
+            throw XMPPError(
+                .tooLarge, "The stanza has \(bytes.count) bytes; the server takes at most \(maximum).",
+                stanzaError: StanzaError(.policyViolation, type: .modify))
+        }
+        await waitForRoom()
+        guard isEstablished else { throw disconnection ?? .notConnected }
+        perform(machine.send(element))
+        if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2 {
+            perform(machine.burstSent())
+        }
+        endTurn()
+    }
+
+    /// Waits while too much is on its way: bytes that the network has not taken, or stanzas not acknowledged.
+    private func waitForRoom() async {
+        while isEstablished, isCongested {
+            perform(machine.burstSent())
+            endTurn()
+            await withCheckedContinuation { drainWaiters.append($0) }
+        }
+    }
+
+    private var isCongested: Bool {
+        (transport?.pendingBytes ?? 0) > Self.maximumPendingBytes
+            || machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged
+    }
+
+    /// Room has been made: those who wait look again.
+    func resumeSenders() {
+        let waiters = drainWaiters
+        drainWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SocketIO
+internal import Synchronization
+public import XMPPCore
+internal import XMPPCrypto
+internal import XMPPProtocol
+internal import XMPPTransport
+internal import XMPPXML
+
+/// One connection to a server, from the first look-up to the end of the stream.
+///
+/// A stream is used once: ``connect()``, talk, ``disconnect()``. ``XMPPClient`` makes new ones when a connection is lost.
+/// What happens is reported to delegates and to asynchronous sequences, in one order.
+///
+/// ```swift
+/// let stream = XMPPStream(XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret"))
+/// try await stream.connect()
+/// try await stream.requestRoster()
+/// try await stream.send(Presence())
+/// try await stream.send(Message(to: try JID("romeo@example.net"), body: "Wherefore art thou?"))
+/// await stream.disconnect()
+/// ```
+///
+/// The actor runs on a serial queue of its own, together with its socket and timers.
+public actor XMPPStream {
+    /// How far a stream has come.
+    enum Phase: Sendable {
+        case fresh
+        case connecting
+        case established
+        case ended(XMPPError?)
+    }
+
+    /// What the stream was told.
+    public nonisolated let configuration: XMPPConfiguration
+
+    package nonisolated let executor = StreamExecutor()
+    nonisolated let hub: EventHub
+    /// Whether the hub ends with this stream.
+    let ownsHub: Bool
+
+    var phase = Phase.fresh
+    var machine: StreamStateMachine
+    var parser: XMLStreamParser
+    var transport: (any ByteTransport)?
+    /// Distinguishes the transports of successive attempts: events of an abandoned one are not ours.
+    var generation = 0
+    /// What was read and not parsed yet; after `<proceed/>` it belongs to TLS.
+    var unparsed: ArraySlice<UInt8> = []
+    var timers: [StreamTimer: any ScheduledTimer] = [:]
+    /// Bytes to write at the end of the present turn.
+    var outgoing: [UInt8] = []
+    /// Events to publish at the end of the present turn.
+    var deliveries: [EventDelivery] = []
+    var isReadingPaused = false
+    /// Who waits for the present attempt.
+    var attempt: CheckedContinuation<AttemptOutcome, Never>?
+    var attemptGotFeatures = false
+    /// Whether TLS comes before the stream at the present target.
+    var attemptIsDirect = false
+    var tlsContext: TLSContext?
+    var attemptEnd: XMPPError?
+    var isDisconnecting = false
+
+    var tracker: PresenceTracker
+    var requests: IQTracker
+    var waiters: [String: IQWaiter] = [:]
+    var acknowledgementWaiters: [AcknowledgementWaiter] = []
+    var drainWaiters: [CheckedContinuation<Void, Never>] = []
+    var endWaiters: [CheckedContinuation<Void, Never>] = []
+    var routes = StanzaRoutes()
+    var answersInProgress = 0
+    var sentMessages = SentMessages()
+
+    /// The full address of the session; `nil` before it is established.
+    public internal(set) var jid: JID?
+    /// What the server offers on the authenticated stream; `nil` before the session is established.
+    public internal(set) var features: StreamFeatures?
+    /// How the channel is protected; `nil` without TLS.
+    public internal(set) var security: ChannelSecurity?
+    /// The SASL mechanism that succeeded.
+    public internal(set) var mechanism: String?
+    /// Where the stream is connected to, as `host:port`.
+    public internal(set) var endpoint: String?
+    /// Why the stream ended.
+    var disconnection: XMPPError?
+
+    /// Makes a stream; nothing happens before ``connect()``.
+    public init(_ configuration: XMPPConfiguration) {
+        self.init(configuration, hub: EventHub(), ownsHub: true)
+    }
+
+    /// Makes a stream that reports to a hub which may outlive it.
+    package init(_ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool) {
+        self.configuration = configuration
+        self.hub = hub
+        self.ownsHub = ownsHub
+        machine = StreamStateMachine(configuration: configuration.stream)
+        parser = XMLStreamParser(limits: .beforeAuthentication)
+        tracker = PresenceTracker(account: configuration.jid)
+        requests = IQTracker(account: configuration.jid.bare)
+        routes.addStandardRoutes()
+    }
+
+    /// The queue that the actor runs on.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Whether stanzas can be sent.
+    public var isEstablished: Bool {
+        if case .established = phase { true } else { false }
+    }
+
+    /// The buddy as far as it is known: its name in the roster and its resources online.
+    public func buddy(_ jid: JID) -> Buddy { tracker.buddy(jid) }
+
+    /// The buddies online, in no order.
+    public var buddies: [Buddy] { tracker.buddies }
+}
+
+/// What became of one attempt at one target.
+enum AttemptOutcome: Sendable {
+    case established(JID)
+    case failed(XMPPError?, spokeXMPP: Bool)
+}
+
+/// A request without an answer.
+struct IQWaiter {
+    let to: JID?
+    let continuation: CheckedContinuation<Result<IQ, XMPPError>, Never>
+    let timer: any ScheduledTimer
+}
+
+/// Somebody who waits until the server has handled what was sent.
+struct AcknowledgementWaiter {
+    /// The number of stanzas sent when the wait began, modulo 2^32.
+    let sent: UInt32
+    let continuation: CheckedContinuation<Result<Void, XMPPError>, Never>
+}
+
+/// How a channel is protected, for people to see.
+public struct ChannelSecurity: Sendable, Hashable {
+    /// `TLSv1.2` or `TLSv1.3`.
+    public var version: String
+    /// The cipher suite, as OpenSSL names it.
+    public var cipher: String
+    /// Whose certificate the server showed, as one line.
+    public var subject: String
+    /// Who issued it, as one line.
+    public var issuer: String
+    /// End of its validity, in UTC.
+    public var notAfter: String
+    /// The names it is made out to.
+    public var names: [String]
+    /// The name that proved the domain.
+    public var matchedName: String?
+    /// SHA-256 of the certificate, 32 bytes.
+    public var fingerprint: [UInt8]
+}

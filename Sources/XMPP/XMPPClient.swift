@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+public import XMPPCore
+internal import XMPPCrypto
+public import XMPPProtocol
+
+/// A session that comes back: connects, fetches the roster, sends presence, and does so again when the connection is lost.
+///
+/// ```swift
+/// let client = XMPPClient(XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret"))
+/// try await client.start()
+/// for buddy in client.buddies.online { print(buddy.displayName) }
+/// try await client.send(Message(to: try JID("romeo@example.net"), body: "hello"))
+/// await client.stop()
+/// ```
+///
+/// Delegates and sequences added here live through every reconnect. A failure that trying again cannot mend (a refused
+/// password, a certificate for somebody else, a `conflict` with another session) stops the client: ``state`` says why.
+public actor XMPPClient {
+    /// What the client is doing.
+    public enum State: Sendable, Hashable {
+        /// Not started, or stopped by ``XMPPClient/stop()``.
+        case stopped
+        /// Connecting, for the first time or again.
+        case connecting
+        /// The session is established and presence has been sent.
+        case online(JID)
+        /// Waiting before the next attempt, because of this.
+        case waiting(XMPPError)
+        /// Stopped by a failure that trying again cannot mend.
+        case failed(XMPPError)
+    }
+
+    /// What the client was told.
+    public nonisolated let configuration: XMPPConfiguration
+    /// The roster.
+    public nonisolated let roster: RosterStore
+    /// Who is online.
+    public nonisolated let buddies = BuddyList()
+
+    /// What the client is doing.
+    public private(set) var state = State.stopped
+    /// The presence that is sent at the start of each session; see ``setPresence(_:)``.
+    public private(set) var presence: Presence
+    /// The present stream; `nil` while there is none.
+    public private(set) var stream: XMPPStream?
+
+    private let hub = EventHub()
+    private var reconnect: ReconnectPolicy
+    private var supervisor: Task<Void, Never>?
+    private var starters: [CheckedContinuation<Result<JID, XMPPError>, Never>] = []
+    private var pause: (any ScheduledTimer)?
+    private var pauseEnded: CheckedContinuation<Void, Never>?
+    private let prepare: @Sendable (XMPPStream) async -> Void
+    private let executor = StreamExecutor(label: "swift-xmpp.client")
+
+    /// Makes a client; nothing happens before ``start()``.
+    ///
+    /// - Parameters:
+    ///   - configuration: Who to connect as, where to, and how.
+    ///   - presence: The presence to send; simply available unless said otherwise.
+    ///   - known: A roster kept from an earlier run.
+    ///   - reconnect: When to try again after a connection was lost.
+    ///   - prepare: Called with each new stream before it connects: the place for ``XMPPStream/answer(_:_:namespace:from:with:)``.
+    public init(
+        _ configuration: XMPPConfiguration, presence: Presence = Presence(), known: KnownRoster? = nil,
+        reconnect: ReconnectPolicy = ReconnectPolicy(),
+        prepare: @escaping @Sendable (XMPPStream) async -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.presence = presence
+        self.reconnect = reconnect
+        self.prepare = prepare
+        roster = RosterStore(known: known)
+        hub.add(roster, roles: .chat)
+        hub.add(buddies, roles: .chat)
+    }
+
+    /// Starts, and waits until the first session is online. Afterwards the client keeps it so until ``stop()``.
+    ///
+    /// - Returns: The full address of the session.
+    /// - Throws: ``XMPPError`` when the first attempt fails: for good when the failure is permanent
+    ///   (``XMPPError/isPermanent``); otherwise the client goes on trying, and this may be called again to wait.
+    @discardableResult
+    public func start() async throws(XMPPError) -> JID {
+        if case .online(let jid) = state { return jid }
+        if supervisor == nil {
+            state = .connecting
+            supervisor = Task { [weak self] in
+                while let self, await self.runSession() {}
+            }
+        }
+        let result = await withCheckedContinuation { starters.append($0) }
+        return try result.get()
+    }
+
+    /// Ends the session gracefully and stays offline. Sequences end.
+    public func stop() async {
+        let task = supervisor
+        supervisor = nil
+        state = .stopped
+        endPause()
+        task?.cancel()
+        await stream?.disconnect()
+        await task?.value
+        stream = nil
+        settle(.failure(XMPPError(.cancelled, "The client was stopped.")))
+        hub.finishSequences()
+    }
+
+    /// Tries again at once instead of waiting: for a network that came back.
+    public func reconnectNow() {
+        endPause()
+    }
+
+    /// Sends a presence, now and at the start of each later session.
+    public func setPresence(_ presence: Presence) async throws(XMPPError) {
+        self.presence = presence
+        try await stream?.send(presence)
+    }
+
+    /// Sends a message on the present session; see ``XMPPStream/send(_:)-(Message)``.
+    @discardableResult
+    public func send(_ message: Message) async throws(XMPPError) -> Message {
+        guard let stream else { throw .notConnected }
+        return try await stream.send(message)
+    }
+
+    /// Adds a delegate that hears of the connection and of who is online. It is held weakly.
+    public nonisolated func add(chatDelegate delegate: any ChatDelegate) {
+        hub.add(delegate, roles: .chat)
+    }
+
+    /// Adds a delegate that hears of messages. It is held weakly.
+    public nonisolated func add(messageDelegate delegate: any MessageDelegate) {
+        hub.add(delegate, roles: .message)
+    }
+
+    /// Removes a delegate from both roles.
+    public nonisolated func remove(delegate: any AnyObject & Sendable) {
+        hub.remove(delegate)
+    }
+
+    /// Everything that happens from now on, on all sessions.
+    public nonisolated var events: EventSequence<XMPPEvent> {
+        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { $0.event }
+    }
+
+    /// The messages that arrive from now on, on all sessions; bounces are not among them.
+    public nonisolated var messages: EventSequence<Message> {
+        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { delivery in
+            if case .message(let message) = delivery.event { message } else { nil }
+        }
+    }
+}
+
+extension XMPPClient {
+    /// One session, from connecting to its end, and the wait after it.
+    ///
+    /// - Returns: Whether there is to be another one.
+    private func runSession() async -> Bool {
+        let stream = XMPPStream(configuration, hub: hub, ownsHub: false)
+        self.stream = stream
+        state = .connecting
+        await prepare(stream)
+        do {
+            let jid = try await stream.connect()
+            try await stream.requestRoster(known: roster.known)
+            try await stream.send(presence)
+            guard supervisor != nil else { return false }
+            state = .online(jid)
+            reconnect.established()
+            settle(.success(jid))
+            await stream.waitForEnd()
+        } catch {
+            await stream.disconnect()
+            settle(.failure(error))
+            return await goOn(after: error)
+        }
+        return await goOn(after: await stream.disconnection)
+    }
+
+    private func goOn(after error: XMPPError?) async -> Bool {
+        stream = nil
+        guard supervisor != nil, let error else { return false }
+        guard !error.isPermanent else {
+            state = .failed(error)
+            supervisor = nil
+            return false
+        }
+        state = .waiting(error)
+        var generator = RandomBits(source: configuration.random)
+        await wait(reconnect.failed(random: Double.random(in: 0..<1, using: &generator)))
+        return supervisor != nil
+    }
+
+    private func wait(_ delay: Duration) async {
+        await withCheckedContinuation { continuation in
+            pauseEnded = continuation
+            pause = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
+                Task { await self?.endPause() }
+            }
+        }
+    }
+
+    private func endPause() {
+        pause?.cancel()
+        pause = nil
+        let waiter = pauseEnded
+        pauseEnded = nil
+        waiter?.resume()
+    }
+
+    private func settle(_ result: Result<JID, XMPPError>) {
+        let waiting = starters
+        starters = []
+        for starter in waiting { starter.resume(returning: result) }
+    }
+}
+
+/// The configured source of randomness as a generator.
+private struct RandomBits: RandomNumberGenerator {
+    let source: any RandomSource
+
+    mutating func next() -> UInt64 {
+        source.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

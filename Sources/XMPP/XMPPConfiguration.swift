@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SocketIO
+public import XMPPCore
+package import XMPPCrypto
+public import XMPPProtocol
+package import XMPPTransport
+public import XMPPXML
+
+/// Who to connect as, where to, and how.
+///
+/// The address and the password are enough; everything else has the default that a careful client needs.
+public struct XMPPConfiguration: Sendable {
+    /// How the connection becomes secure, where ``host`` overrides what DNS says.
+    public enum Security: Sendable, Hashable {
+        /// A plain stream is upgraded (RFC 6120 §5).
+        case startTLS
+        /// TLS from the first byte (XEP-0368).
+        case directTLS
+    }
+
+    /// The account's address. A resource in it is asked for; without one the server makes one up.
+    public var jid: JID
+    /// The password; `nil` logs in without an account (SASL ANONYMOUS), with the bare domain as ``jid``.
+    public var password: Password?
+    /// A host to connect to instead of what DNS says. The certificate must still prove the domain of ``jid``.
+    public var host: String?
+    /// The port at ``host``; `nil` means 5222, or 5223 for direct TLS.
+    public var port: UInt16?
+    /// How the connection to ``host`` becomes secure.
+    public var hostSecurity = Security.startTLS
+    /// A PEM file with the certificate authorities to trust in place of the system's.
+    public var certificateAuthorityFile: String?
+    /// How much protection the account insists on.
+    public var securityPolicy = SecurityPolicy.tlsRequired
+    /// Whether SASL PLAIN may be used, inside verified TLS; default true. SCRAM is preferred wherever it is offered.
+    public var allowsPlain = true
+    /// Whether the account is known to have logged in with SCRAM: PLAIN is then refused (XEP-0474).
+    public var hasUsedSCRAM = false
+    /// Whether Stream Management (XEP-0198) is switched on where the server offers it; default true.
+    public var usesStreamManagement = true
+    /// How an idle stream is kept alive.
+    public var keepalive = Keepalive.ping(after: .seconds(300))
+    /// How long the server may take for each step.
+    public var timeouts = StreamTimeouts()
+    /// What one stanza may ask for.
+    public var limits = XMLLimits.session
+    /// The language of this side's human-readable text (RFC 6120 §4.7.4), such as `en`.
+    public var language: String?
+    /// What is answered to those who may ask for name and version (XEP-0092, XEP-0030).
+    public var software = SoftwareIdentity()
+    /// Called with what the stream does, on the stream's executor: it must not block.
+    public var log: (@Sendable (StreamLogEntry) -> Void)?
+    /// The most detailed level that ``log`` is called for.
+    public var logLevel = StreamLogEntry.Level.step
+
+    /// TLS contexts, shared by the copies of a configuration.
+    package var tlsContexts = TLSContextCache()
+    /// Where connections come from.
+    package var connector: any StreamConnector = NetworkConnector()
+    /// Where time comes from.
+    package var clock: any StreamClock = SystemClock()
+    /// Where ids and nonces come from.
+    package var random: any RandomSource = SecureRandom()
+
+    /// Makes a configuration for an account.
+    ///
+    /// - Parameters:
+    ///   - jid: The account's address.
+    ///   - password: Its password.
+    public init(jid: JID, password: Password?) {
+        self.jid = jid
+        self.password = password
+    }
+}
+
+/// A password: wiped from memory when nobody refers to it any more, and never part of any description.
+public struct Password: Sendable, CustomStringConvertible, CustomDebugStringConvertible, ExpressibleByStringLiteral {
+    package let secret: SecretBytes
+
+    /// Takes a password over. The string itself stays in memory until Swift releases it: read secrets as bytes where
+    /// that matters.
+    public init(_ text: String) {
+        secret = SecretBytes(Array(text.utf8))
+    }
+
+    /// Takes the UTF-8 bytes of a password over.
+    public init(utf8 bytes: [UInt8]) {
+        secret = SecretBytes(bytes)
+    }
+
+    /// A password written in the source, for examples and tests.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// Says that there is a password, not which.
+    public var description: String { "(password)" }
+
+    /// Says that there is a password, not which.
+    public var debugDescription: String { description }
+}
+
+/// What this client calls itself.
+public struct SoftwareIdentity: Sendable, Hashable {
+    /// The name of the software.
+    public var name: String
+    /// Its version.
+    public var version: String
+    /// The operating system; `nil` is not told.
+    public var operatingSystem: String?
+
+    /// Makes an identity.
+    public init(name: String = "swift-xmpp", version: String = XMPPVersion.current, operatingSystem: String? = nil) {
+        self.name = name
+        self.version = version
+        self.operatingSystem = operatingSystem
+    }
+}
+
+/// The version of this library.
+public enum XMPPVersion {
+    /// As in the change log.
+    public static let current = "0.1.0"
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What went wrong, for programs (``code``) and for people (``message``).
+///
+/// Never holds a password, a SASL payload or the body of a message. Texts that the server wrote may be in ``message``:
+/// they are foreign, so a terminal should get them sanitised.
+public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The domain has no address.
+        case hostNotFound
+        /// The name servers did not answer, or not usefully.
+        case resolverFailed
+        /// The domain says that it offers no XMPP service to clients.
+        case serviceUnavailable
+        /// No address of the domain accepted a connection.
+        case connectionFailed
+        /// Something did not happen in time.
+        case timedOut
+        /// The server cannot do TLS, or refused to (RFC 6120 §13.8); nothing secret was sent.
+        case tlsUnavailable
+        /// The TLS handshake failed.
+        case tlsFailed
+        /// The certificate does not prove the account's domain; nothing secret was sent.
+        case certificateRejected
+        /// The server offers no mechanism that may be used.
+        case noMechanism
+        /// The server refused the credentials (RFC 6120 §6.5).
+        case authenticationRefused
+        /// The server could not check the credentials just now.
+        case authenticationDeferred
+        /// The server broke the rules of authentication, or could not prove that it knows the account.
+        case serverNotAuthenticated
+        /// No resource could be bound (RFC 6120 §7).
+        case bindingFailed
+        /// The server closed the stream with an error (RFC 6120 §4.9).
+        case streamError
+        /// The server broke the protocol; the stream was closed.
+        case protocolViolation
+        /// The connection went away.
+        case connectionLost
+        /// The other side answered a request with an error (RFC 6120 §8.3), or bounced a message.
+        case stanzaError
+        /// What was asked needs an established stream, and there is none (any more).
+        case notConnected
+        /// A stanza cannot be sent as it is.
+        case invalidStanza
+        /// A stanza is larger than the server takes (XEP-0478).
+        case tooLarge
+        /// A reader was so slow that its events had to be dropped.
+        case overflow
+        /// The task was cancelled.
+        case cancelled
+        /// The configuration makes no sense.
+        case invalidConfiguration
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What failed, where, why, and what to do, in one or two sentences.
+    public var message: String
+    /// The stream error, where there was one.
+    public var streamError: StreamError?
+    /// The stanza error, where there was one.
+    public var stanzaError: StanzaError?
+    /// The refusal of authentication, where there was one.
+    public var saslFailure: SASLFailure?
+    /// The mechanism in use, where authentication failed.
+    public var mechanism: String?
+
+    /// Makes an error.
+    public init(
+        _ code: Code, _ message: String, streamError: StreamError? = nil, stanzaError: StanzaError? = nil,
+        saslFailure: SASLFailure? = nil, mechanism: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.streamError = streamError
+        self.stanzaError = stanzaError
+        self.saslFailure = saslFailure
+        self.mechanism = mechanism
+    }
+
+    /// ``message``.
+    public var description: String { message }
+
+    /// Whether trying again cannot help until somebody changes something: ``XMPPClient`` stops at such an error.
+    public var isPermanent: Bool {
+        switch code {
+        case .authenticationRefused, .noMechanism, .serverNotAuthenticated, .certificateRejected, .tlsUnavailable,
+            .bindingFailed, .invalidConfiguration, .hostNotFound, .serviceUnavailable:
+            true
+        // RFC 6120 §4.9.3.3: after `conflict` the resource belongs to somebody else.
+        case .streamError:
+            switch streamError?.condition {
+            case .some(.conflict), .some(.hostUnknown), .some(.hostGone), .some(.notAuthorized): true
+            default: false
+            }
+        case .resolverFailed, .connectionFailed, .timedOut, .tlsFailed, .authenticationDeferred, .protocolViolation,
+            .connectionLost, .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled:
+            false
+        }
+    }
+}
+
+extension XMPPError {
+    /// What the end of a stream means to its user; `nil` when the user ended it.
+    package init?(_ end: StreamEnd, domain: String) {
+        switch end {
+        case .closed:
+            return nil
+        case .closedByServer:
+            self.init(.connectionLost, "\(domain) closed the stream.")
+        case .streamError(let error):
+            self.init(.streamError, "\(domain) ended the stream: \(error).", streamError: error)
+        case .violation(let error):
+            self.init(
+                .protocolViolation, "\(domain) broke the protocol (\(error)); the stream was closed.",
+                streamError: error)
+        case .tlsUnavailable(let reason):
+            self.init(
+                .tlsUnavailable, "No TLS with \(domain): \(reason). Nothing secret was sent.")
+        case .noMechanism(let reason):
+            self.init(.noMechanism, "Cannot log in to \(domain): \(reason).")
+        case .authenticationRefused(let failure, let mechanism):
+            let isDeferred = failure.condition == .temporaryAuthFailure
+            self.init(
+                isDeferred ? .authenticationDeferred : .authenticationRefused,
+                "\(domain) refused the login with \(mechanism): \(failure)."
+                    + (isDeferred ? " Try again later." : " Check the address and the password."),
+                saslFailure: failure, mechanism: mechanism)
+        case .serverNotAuthenticated(let reason, let mechanism):
+            self.init(
+                .serverNotAuthenticated,
+                "\(domain) did not authenticate itself\(mechanism.isEmpty ? "" : " with \(mechanism)"): \(reason).",
+                mechanism: mechanism)
+        case .bindingFailed(let failure):
+            self.init(.bindingFailed, "No session with \(domain): \(failure).")
+        case .timedOut(let phase):
+            self.init(.timedOut, "\(domain) did not finish \(phase.rawValue) in time.")
+        case .transportEnded(let reason):
+            self.init(
+                .connectionLost,
+                reason.isEmpty
+                    ? "\(domain) closed the connection without a word."
+                    : "The connection to \(domain) was lost: \(reason).")
+        }
+    }
+
+    /// An answer of type `error` to a request.
+    package init(_ error: StanzaError, from jid: JID?) {
+        let sender = jid.map(\.description) ?? "The server"
+        self.init(.stanzaError, "\(sender) answered with an error: \(error).", stanzaError: error)
+    }
+
+    /// What is answered where a stream is needed and none is established.
+    package static let notConnected = XMPPError(.notConnected, "The stream is not connected.")
+}
