@@ -63,26 +63,34 @@ final class SAXContext {
         _ attributes: UnsafeBufferPointer<UnsafePointer<xmlChar>?>
     ) {
         guard failure == nil else { return }
-        let name = ElementName(names.string(localName), namespace: names.string(uri))
-        var list: [Element.Attribute] = []
-        if !attributes.isEmpty { list.reserveCapacity(attributes.count / 5) }
-        for base in stride(from: 0, to: attributes.count - 4, by: 5) {
-            let value = attributes[base + 3].flatMap { start in
-                attributes[base + 4].map {
-                    String(decoding: UnsafeBufferPointer(start: start, count: $0 - start), as: UTF8.self)
-                }
-            }
-            list.append(
-                Element.Attribute(
-                    names.string(attributes[base]), namespace: names.string(attributes[base + 2]), value: value ?? ""))
-        }
         var contentNamespace = ""
         if builder.depth == 0 {
             for base in stride(from: 0, to: declarations.count - 1, by: 2) where declarations[base] == nil {
                 contentNamespace = names.string(declarations[base + 1])
             }
         }
-        builder.start(Element(name: name, attributes: list), contentNamespace: contentNamespace)
+        let element = Self.element(localName, uri, attributes, names: &names)
+        builder.start(element, contentNamespace: contentNamespace)
+    }
+
+    private static func element(
+        _ localName: UnsafePointer<xmlChar>?, _ uri: UnsafePointer<xmlChar>?,
+        _ attributes: UnsafeBufferPointer<UnsafePointer<xmlChar>?>, names: inout NameCache
+    ) -> Element {
+        let name = ElementName(names.string(localName), namespace: names.string(uri))
+        guard !attributes.isEmpty else { return Element(name: name, attributes: []) }
+        var list: [Element.Attribute] = []
+        list.reserveCapacity(attributes.count / 5)
+        for base in stride(from: 0, to: attributes.count - 4, by: 5) {
+            var value = ""
+            if let start = attributes[base + 3], let end = attributes[base + 4] {
+                value = String(decoding: UnsafeBufferPointer(start: start, count: end - start), as: UTF8.self)
+            }
+            list.append(
+                Element.Attribute(
+                    names.string(attributes[base]), namespace: names.string(attributes[base + 2]), value: value))
+        }
+        return Element(name: name, attributes: list)
     }
 
     private func endElement() {

@@ -72,8 +72,8 @@ struct StreamFramer {
         defer { position = index }
         var end = scanEnd(bytes.count, limits)
         while index < end {
-            if (state == .text || state == .value) && validator.isIdle {
-                index = Self.endOfPlainRun(bytes, index, end, quote: state == .value ? quote : UInt8(ascii: "<"))
+            if validator.isIdle {
+                index = endOfRun(bytes, index, end, limits)
                 guard index < end else { break }
             }
             do {
@@ -96,6 +96,29 @@ struct StreamFramer {
         guard !isBetweenUnits else { return count }
         // Halved, so that adding the start cannot overflow.
         return min(count, max(unitStart + min(limits.maximumStanzaBytes, Int.max / 2), 0))
+    }
+
+    /// Skips bytes that change nothing but a count: the middle of a text, of an attribute value or of a name. All but
+    /// a few bytes of a stream are such.
+    @inline(__always)
+    private mutating func endOfRun(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, _ limits: XMLLimits
+    ) -> Int {
+        switch state {
+        case .text:
+            return Self.endOfPlainRun(bytes, start, end, quote: UInt8(ascii: "<"))
+        case .value:
+            return Self.endOfPlainRun(bytes, start, end, quote: quote)
+        case .startName, .attributeName, .endName:
+            // What is left of the name's limit bounds the run, so that one byte too many is met as any other byte.
+            let length = min(end - start, max(limits.maximumNameBytes - count, 0))
+            var index = start
+            while index < start + length, bytes[index] < 0x80, Self.isName(bytes[index]) { index += 1 }
+            count += index - start
+            return index
+        default:
+            return start
+        }
     }
 
     /// The first byte that is not plain ASCII text: a delimiter, a control character or part of a longer character.

@@ -14,55 +14,52 @@ struct XMLEscaping {
         _ text: String, to output: inout [UInt8], isAttribute: Bool, place: () -> String
     ) throws(XMLSerializationError) {
         var text = text
-        text.makeContiguousUTF8()
-        var needsCare = false
-        for byte in text.utf8 where Self.mayNeedCare(byte) {
-            needsCare = true
-            break
-        }
-        guard needsCare else {
-            output.append(contentsOf: text.utf8)
-            return
-        }
-        for scalar in text.unicodeScalars {
-            if let escaped = Self.escape(scalar, isAttribute: isAttribute) {
-                output.append(contentsOf: escaped.utf8)
-            } else if XMLText.isAllowed(scalar) {
-                output.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-            } else {
-                guard policy == .replace else { throw .illegalCharacter(scalar, place: place()) }
-                output.append(contentsOf: UTF8.encodedReplacementCharacter)
+        let illegal = text.withUTF8 { append($0, to: &output, isAttribute: isAttribute) }
+        if let illegal { throw .illegalCharacter(illegal, place: place()) }
+    }
+
+    /// Returns the first character that XML does not allow, unless these are replaced.
+    private func append(
+        _ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8], isAttribute: Bool
+    ) -> Unicode.Scalar? {
+        // Bytes before `start` are written.
+        var start = 0
+        for index in bytes.indices {
+            var length = 1
+            let substitute: StaticString
+            switch bytes[index] {
+            case UInt8(ascii: "&"): substitute = "&amp;"
+            case UInt8(ascii: "<"): substitute = "&lt;"
+            case UInt8(ascii: ">"): substitute = "&gt;"
+            // A parser turns a bare carriage return into a line feed.
+            case 0x0D: substitute = "&#xD;"
+            // In attributes it turns every kind of white space into a space.
+            case 0x0A where isAttribute: substitute = "&#xA;"
+            case 0x09 where isAttribute: substitute = "&#x9;"
+            case UInt8(ascii: "'") where isAttribute: substitute = "&apos;"
+            case UInt8(ascii: "\"") where isAttribute: substitute = "&quot;"
+            case 0x00..<0x20 where bytes[index] != 0x0A && bytes[index] != 0x09:
+                guard policy == .replace else { return Unicode.Scalar(bytes[index]) }
+                substitute = "\u{FFFD}"
+            // EF BF BE and EF BF BF are U+FFFE and U+FFFF. A string's bytes are whole characters.
+            case 0xEF where index + 2 < bytes.count && bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE:
+                guard policy == .replace else { return Unicode.Scalar(0xFF40 + UInt32(bytes[index + 2])) }
+                substitute = "\u{FFFD}"
+                length = 3
+            default: continue
             }
+            output.append(contentsOf: bytes[start..<index])
+            output.append(contentsOf: substitute.utf8)
+            start = index + length
         }
-    }
-
-    /// False for bytes that are written as they are wherever they stand. EF may begin U+FFFE or U+FFFF.
-    @inline(__always)
-    private static func mayNeedCare(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
-            || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") || byte == 0xEF
-    }
-
-    private static func escape(_ scalar: Unicode.Scalar, isAttribute: Bool) -> StaticString? {
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        // A parser turns a bare carriage return into a line feed.
-        case "\r": "&#xD;"
-        // In attributes it turns every kind of white space into a space.
-        case "\n" where isAttribute: "&#xA;"
-        case "\t" where isAttribute: "&#x9;"
-        case "'" where isAttribute: "&apos;"
-        case "\"" where isAttribute: "&quot;"
-        default: nil
-        }
+        output.append(contentsOf: bytes[start...])
+        return nil
     }
 }
 
 extension StaticString {
     /// The bytes.
-    fileprivate var utf8: UnsafeBufferPointer<UInt8> {
+    var utf8: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
     }
 }

@@ -4,6 +4,12 @@
 enum XMLText {
     /// Whether the text is a name without colon (XML Names §3, NCName).
     static func isName(_ text: String) -> Bool {
+        // Most names are letters and hyphens.
+        if let first = text.utf8.first, first >= UInt8(ascii: "a"),
+            text.utf8.allSatisfy({ ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || $0 == UInt8(ascii: "-") })
+        {
+            return true
+        }
         var isFirst = true
         for scalar in text.unicodeScalars {
             guard isNameStart(scalar.value) || (!isFirst && isLaterNameOnly(scalar.value)) else { return false }
@@ -27,14 +33,6 @@ enum XMLText {
     private static func isLaterNameOnly(_ value: UInt32) -> Bool {
         switch value {
         case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true
-        default: false
-        }
-    }
-
-    /// Whether XML allows the character (XML §2.2, Char).
-    static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x9, 0xA, 0xD, 0x20...0xFFFD, 0x10000...0x10FFFF: true
         default: false
         }
     }

@@ -12,9 +12,8 @@ struct XMLWriter {
 
     /// An element whose end tag is still to be written.
     private struct Open {
-        let nodes: [Element.Node]
-        var next = 0
-        let prefix: String
+        var rest: IndexingIterator<[Element.Node]>
+        let prefix: StaticString
         let localName: String
         /// The default namespace in force inside.
         let defaultNamespace: String
@@ -27,23 +26,23 @@ struct XMLWriter {
     }
 
     mutating func write(_ element: Element, defaultNamespace: String) throws(XMLSerializationError) {
-        var stack: [Open] = []
-        if let root = try writeStart(element, defaultNamespace: defaultNamespace) { stack.append(root) }
-        while let top = stack.last {
-            guard top.next < top.nodes.count else {
-                put("</")
-                put(top.prefix)
-                put(top.localName)
-                put(">")
-                stack.removeLast()
-                continue
-            }
-            stack[stack.count - 1].next += 1
-            switch top.nodes[top.next] {
+        var outer: [Open] = []
+        guard var current = try writeStart(element, defaultNamespace: defaultNamespace) else { return }
+        while true {
+            switch current.rest.next() {
             case .text(let text):
-                try escaping.append(text, to: &output, isAttribute: false) { "text of \(top.localName)" }
+                try escaping.append(text, to: &output, isAttribute: false) { "text of \(current.localName)" }
             case .element(let child):
-                if let open = try writeStart(child, defaultNamespace: top.defaultNamespace) { stack.append(open) }
+                guard let open = try writeStart(child, defaultNamespace: current.defaultNamespace) else { continue }
+                outer.append(current)
+                current = open
+            case nil:
+                put("</")
+                put(current.prefix)
+                put(current.localName)
+                put(">")
+                guard let next = outer.popLast() else { return }
+                current = next
             }
         }
     }
@@ -55,8 +54,8 @@ struct XMLWriter {
         guard !header.namespace.isEmpty, header.namespace != Element.xmlNamespace else {
             throw .invalidNamespace(header.namespace)
         }
-        if !contentNamespace.isEmpty { try putNamespace("xmlns", contentNamespace, of: header) }
-        try putNamespace("xmlns:stream", header.namespace, of: header)
+        if !contentNamespace.isEmpty { try putNamespace("xmlns", contentNamespace) }
+        try putNamespace("xmlns:stream", header.namespace)
         try writeAttributes(header)
         put(">")
     }
@@ -67,7 +66,7 @@ struct XMLWriter {
     ) throws(XMLSerializationError) -> Open? {
         guard XMLText.isName(element.localName) else { throw .invalidName(element.localName) }
         let namespace = element.namespace
-        var prefix = ""
+        var prefix: StaticString = ""
         var inner = defaultNamespace
         if namespace == Element.xmlNamespace {
             // Never a default namespace (XML Names §3).
@@ -79,14 +78,15 @@ struct XMLWriter {
         put("<")
         put(prefix)
         put(element.localName)
-        if inner != defaultNamespace { try putNamespace("xmlns", namespace, of: element) }
+        if inner != defaultNamespace { try putNamespace("xmlns", namespace) }
         try writeAttributes(element)
         guard !element.nodes.isEmpty else {
             put("/>")
             return nil
         }
         put(">")
-        return Open(nodes: element.nodes, prefix: prefix, localName: element.localName, defaultNamespace: inner)
+        return Open(
+            rest: element.nodes.makeIterator(), prefix: prefix, localName: element.localName, defaultNamespace: inner)
     }
 
     private mutating func writeAttributes(_ element: Element) throws(XMLSerializationError) {
@@ -106,21 +106,25 @@ struct XMLWriter {
                     number = known
                 } else {
                     declared.append(namespace)
-                    try putNamespace("xmlns:ns\(number)", namespace, of: element)
+                    try putNamespace("xmlns:ns\(number)", namespace)
                 }
                 try put("ns\(number):\(attribute.name)", attribute.value, of: element)
             }
         }
     }
 
-    private mutating func putNamespace(
-        _ name: String, _ namespace: String, of element: Element
-    ) throws(XMLSerializationError) {
-        // A replaced character would make another namespace of it: refused whatever the policy says.
-        guard namespace != Self.declarationNamespace, namespace.unicodeScalars.allSatisfy(XMLText.isAllowed) else {
+    private mutating func putNamespace(_ name: String, _ namespace: String) throws(XMLSerializationError) {
+        guard namespace != Self.declarationNamespace else { throw .invalidNamespace(namespace) }
+        put(" ")
+        put(name)
+        put("='")
+        do {
+            // A replaced character would make another namespace of it: refused whatever the policy says.
+            try XMLEscaping(policy: .reject).append(namespace, to: &output, isAttribute: true) { name }
+        } catch {
             throw .invalidNamespace(namespace)
         }
-        try put(name, namespace, of: element)
+        put("'")
     }
 
     private mutating func put(_ name: String, _ value: String, of element: Element) throws(XMLSerializationError) {
@@ -132,6 +136,10 @@ struct XMLWriter {
     }
 
     private mutating func put(_ text: String) {
+        output.append(contentsOf: text.utf8)
+    }
+
+    private mutating func put(_ text: StaticString) {
         output.append(contentsOf: text.utf8)
     }
 }
