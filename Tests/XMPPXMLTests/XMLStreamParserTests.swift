@@ -189,7 +189,18 @@ struct XMLStreamParserTests {
         #expect(received == 200_000)
         #expect(parser.renewals > 10)
         // The limit, and what one hand-over of 32 KiB may add to it.
-        #expect(most < XMLStreamParser.maximumDictionaryNames + 8_192)
+        #expect(most < XMLStreamParser.maximumDictionaryNames + 4_096)
+    }
+
+    @Test("Few but long names renew the context too")
+    func renewalByBytes() {
+        let parser = Self.open()
+        for index in 0..<1_500 {
+            let name = "n\(index)" + String(repeating: "x", count: 1_000)
+            #expect(parser.feed(Array("<\(name)/>".utf8)[...], .batch).events.count == 1)
+            #expect(parser.dictionaryNames < 1_000)
+        }
+        #expect(parser.renewals > 1)
     }
 
     @Test("A renewed context still knows the prefixes of the stream header, and one call may need several renewals")
