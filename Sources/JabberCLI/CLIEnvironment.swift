@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import JabberControl
+
+/// Everything the command touches outside itself, so that it runs in a test with captured output.
+package struct CLIEnvironment: Sendable {
+    /// The words after the program's name.
+    package var arguments: [String]
+    /// The environment variables.
+    package var variables: [String: String]
+    /// Where files are.
+    package var paths: RuntimePaths
+    /// Whether standard input is a terminal.
+    package var isInputTerminal = false
+    /// Whether standard output is a terminal.
+    package var isOutputTerminal = false
+    /// Whether standard error is a terminal.
+    package var isErrorTerminal = false
+    /// Columns of the terminal.
+    package var width = 80
+    /// The folder that relative paths start from.
+    package var currentFolder = "/"
+    /// The next piece of standard input, waiting for it; `nil` at the end.
+    package var readInput: @Sendable () throws(ControlError) -> [UInt8]? = { () throws(ControlError) in nil }
+    /// Writes to standard output.
+    package var write: @Sendable ([UInt8]) throws(ControlError) -> Void
+    /// Writes to standard error; failures are of no interest.
+    package var writeError: @Sendable ([UInt8]) -> Void
+    /// Reads a descriptor to its end, for `--password-fd`.
+    package var readDescriptor: @Sendable (Int32) throws(ControlError) -> [UInt8] = { (number) throws(ControlError) in
+        throw ControlError(.inputOutput, "descriptor \(number) is not open")
+    }
+    /// Asks for a password on the terminal without echo; `nil` when there is no terminal.
+    package var askPassword: @Sendable (_ prompt: String) throws(ControlError) -> String? = {
+        (_) throws(ControlError) in nil
+    }
+    /// Connects to a daemon, or starts a private one.
+    package var connect: @Sendable (DaemonChoice) async throws(ControlError) -> DaemonConnection
+    /// An RFC 3339 time as a person at this place reads it.
+    package var localTime: @Sendable (String) -> String = { $0 }
+    /// Told which connection a signal must end; `nil` when there is none any more.
+    package var watch: @Sendable (ControlClient?) -> Void = { _ in }
+
+    /// Makes an environment that touches nothing but these.
+    package init(
+        arguments: [String], variables: [String: String], paths: RuntimePaths,
+        write: @escaping @Sendable ([UInt8]) throws(ControlError) -> Void,
+        writeError: @escaping @Sendable ([UInt8]) -> Void,
+        connect: @escaping @Sendable (DaemonChoice) async throws(ControlError) -> DaemonConnection
+    ) {
+        self.arguments = arguments
+        self.variables = variables
+        self.paths = paths
+        self.write = write
+        self.writeError = writeError
+        self.connect = connect
+    }
+
+    /// A path as another process understands it.
+    func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(currentFolder)/\(path)"
+    }
+}
+
+/// Which daemon a command wants.
+package struct DaemonChoice: Hashable, Sendable {
+    /// The control socket that was asked for.
+    package var socket: String?
+    /// Whether a private daemon is wanted even when another runs.
+    package var isPrivate: Bool
+    /// How talkative a private daemon shall be on standard error, 0 and up.
+    package var verbosity: Int
+}
+
+/// A connection to a daemon, and what to do at its end.
+package struct DaemonConnection: Sendable {
+    /// The connection.
+    package let client: ControlClient
+    /// Whether the daemon serves this command only.
+    package let isPrivate: Bool
+    /// Closes the connection in good order; of a private daemon, waits for its end.
+    package let finish: @Sendable () async -> Void
+
+    /// Makes a connection.
+    package init(client: ControlClient, isPrivate: Bool, finish: @escaping @Sendable () async -> Void) {
+        self.client = client
+        self.isPrivate = isPrivate
+        self.finish = finish
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import JabberControl
+internal import Synchronization
+
+/// The program `jabberctl`.
+public enum CommandMain {
+    /// Runs the process's command line.
+    ///
+    /// - Returns: The exit code.
+    public static func run() -> Int32 {
+        let terminal = Terminal()
+        let signals = terminal.takeSignals()
+        defer { withExtendedLifetime(signals) {} }
+        let environment = StandardStreams.environment(terminal)
+        if let code = CommandRunner.runAlone(environment) { return code.rawValue }
+        let done = DispatchSemaphore(value: 0)
+        let code = Mutex(ExitCode.internalError)
+        Task {
+            let result = await CommandRunner.run(environment)
+            code.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        return code.withLock { $0.rawValue }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// What a command works with: its words, the options, and where output goes.
+struct CommandContext: Sendable {
+    let environment: CLIEnvironment
+    let line: CommandLine
+    let options: GlobalOptions
+    let output: Output
+
+    init(_ line: CommandLine, _ environment: CLIEnvironment) throws(ControlError) {
+        self.environment = environment
+        self.line = line
+        options = try GlobalOptions(line, environment)
+        output = Output(environment: environment, options: options)
+    }
+
+    /// The time limit of a command that answers once.
+    var limit: Double {
+        options.timeout ?? 30
+    }
+
+    /// The parameters of the method, from the options and arguments of the table.
+    func parameters(of command: CommandSpec) -> JSONObject {
+        var params: JSONObject = [:]
+        for (index, argument) in command.arguments.enumerated() where index < line.arguments.count {
+            params[argument.parameterName] =
+                argument.isRepeatable
+                ? .strings(line.arguments[index...]) : value(line.arguments[index], argument.kind)
+        }
+        for option in command.options where option.isParameter {
+            guard let values = line.options[option.long], let last = values.last else { continue }
+            params[option.parameterName] =
+                option.isFlag ? true : option.isRepeatable ? .strings(values) : value(last, option.kind)
+        }
+        return params
+    }
+
+    private func value(_ text: String, _ kind: ValueKind) -> JSONValue {
+        switch kind {
+        case .text, .jid, .choice: .string(text)
+        case .file: .string(environment.absolute(text))
+        case .whole: Int64(text).map(JSONValue.integer) ?? .null
+        case .seconds: Double(text).map(JSONValue.number) ?? .null
+        case .choices, .list: .strings(text.split(separator: ",").map(String.init))
+        }
+    }
+
+    /// Parameters with what belongs to every request.
+    func complete(_ params: JSONObject, withTimeout: Bool) -> JSONObject {
+        var params = params
+        if withTimeout { params["timeout"] = .number(limit) }
+        let session = options.session.json
+        if !session.isEmpty { params["session"] = .object(session) }
+        return params
+    }
+
+    /// With `--dry-run`, shows the request instead of making it.
+    ///
+    /// - Returns: Whether that was done.
+    func showRequest(_ method: String, _ params: JSONObject) throws(ControlError) -> Bool {
+        guard options.isDryRun else { return false }
+        let request: JSONValue = ["method": .string(method), "params": .object(complete(params, withTimeout: false))]
+        try output.write(request.text + "\n")
+        return true
+    }
+
+    /// Makes one request and gives its result as an object.
+    func request(_ method: String, _ params: JSONObject) async throws(ControlError) -> JSONObject {
+        try await DaemonSession.run(self, limit: limit) { session throws(ControlError) in
+            try Self.object(try await session.call(method, params))
+        }
+    }
+
+    /// A result as the object that it must be.
+    static func object(_ value: JSONValue) throws(ControlError) -> JSONObject {
+        guard let object = value.objectValue else {
+            throw ControlError(.internalError, "the daemon's answer is no object")
+        }
+        return object
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import JabberControl
+
+/// Runs one command line.
+package enum CommandRunner {
+    /// Runs a command line that needs no daemon: help, version, completion, accounts, and every wrong usage.
+    ///
+    /// - Returns: The exit code, or `nil` when the command wants a daemon: then ``run(_:)`` runs it.
+    package static func runAlone(_ environment: CLIEnvironment) -> ExitCode? {
+        finish(environment) { () throws(ControlError) in
+            let line = try CommandLine(environment.arguments, variables: environment.variables)
+            if let page = helpPage(line) {
+                try environment.write(Array(page.utf8))
+                return .done
+            }
+            guard let command = line.command else {
+                throw ControlError(.usage, "a command is missing; see: jabberctl help")
+            }
+            guard command.place == .tool else { return nil }
+            return try alone(command, CommandContext(line, environment))
+        }
+    }
+
+    /// Runs any command line.
+    package static func run(_ environment: CLIEnvironment) async -> ExitCode {
+        if let code = runAlone(environment) { return code }
+        do throws(ControlError) {
+            let line = try CommandLine(environment.arguments, variables: environment.variables)
+            guard let command = line.command else { return .usage }
+            let context = try CommandContext(line, environment)
+            switch command.method {
+            case "online": return try await OnlineCommand.run(context, command)
+            case "send": return try await SendCommand.run(context, command)
+            case "listen": return try await ListenCommand.run(context, command)
+            default: return try await SimpleCommands.run(context, command)
+            }
+        } catch {
+            return failed(error, environment)
+        }
+    }
+
+    private static func finish(
+        _ environment: CLIEnvironment, _ body: () throws(ControlError) -> ExitCode?
+    ) -> ExitCode? {
+        do throws(ControlError) {
+            return try body()
+        } catch {
+            return failed(error, environment)
+        }
+    }
+
+    private static func failed(_ error: ControlError, _ environment: CLIEnvironment) -> ExitCode {
+        // The reader of a pipe went away: there is nobody to tell.
+        if error.code == .inputOutput && error.message == StandardStreams.brokenPipe { return error.exit }
+        // What interrupted the command knows that it did.
+        if error.code == .interrupted || error.code == .terminated { return error.exit }
+        let words = environment.arguments
+        let asksForJSON =
+            words.contains { ["--json", "--output=json", "--output=jsonl", "-ojson", "-ojsonl"].contains($0) }
+            || zip(words, words.dropFirst()).contains { ["-o", "--output"].contains($0) && $1.hasPrefix("json") }
+            || environment.variables["JABBERCTL_OUTPUT"]?.hasPrefix("json") == true
+        Output.report(error, asJSON: asksForJSON, environment)
+        return error.exit
+    }
+
+    private static func helpPage(_ line: CommandLine) -> String? {
+        guard line.isHelp else { return nil }
+        if let command = line.command { return HelpText.command(command) }
+        return line.path.isEmpty ? HelpText.overview() : HelpText.group(line.path)
+    }
+
+    private static func alone(_ command: CommandSpec, _ context: CommandContext) throws(ControlError) -> ExitCode {
+        switch command.method {
+        case "version":
+            let result: JSONObject = ["api": 1, "product": "jabberctl", "version": .string(ProductVersion.current)]
+            if context.options.form == .human && context.options.field == nil && context.options.fields == nil {
+                try context.output.write("jabberctl \(ProductVersion.current)\n")
+            } else {
+                try context.output.show(
+                    result, Records(rows: [result], [Column("PRODUCT", "product"), Column("VERSION", "version")]))
+            }
+        case "completion":
+            try context.output.write(try Completion.script(for: context.line.arguments[0]))
+        case "help":
+            try help(context)
+        default:
+            return try AccountCommands.run(context, command)
+        }
+        return .done
+    }
+
+    private static func help(_ context: CommandContext) throws(ControlError) {
+        let path = context.line.arguments
+        if context.line.has("man") { return try context.output.write(ManualPage.text()) }
+        let commands =
+            MethodTable.command(path).map { [$0] } ?? MethodTable.commands.filter { $0.path.starts(with: path) }
+        guard !commands.isEmpty else {
+            // The parser knows best what was meant.
+            _ = try CommandLine(path, variables: [:])
+            throw ControlError(.usage, "there is no command \"\(TerminalText.line(path.joined(separator: " ")))\"")
+        }
+        if context.options.form == .json {
+            return try context.output.write(HelpText.json(commands).text + "\n")
+        }
+        let page =
+            path.isEmpty
+            ? HelpText.overview() : commands.count == 1 ? HelpText.command(commands[0]) : HelpText.group(path)
+        try context.output.write(page)
+    }
+}

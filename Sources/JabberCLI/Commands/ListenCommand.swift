@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+
+/// `listen`: shows events as they come.
+enum ListenCommand {
+    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        var params = context.parameters(of: command)
+        if params["kind"] == nil { params["kind"] = ["message"] }
+        if try context.showRequest("listen", params) { return .done }
+        let printer = EventPrinter(context, most: context.line.int("count"))
+        return try await DaemonSession.run(context, limit: context.options.timeout) { session throws(ControlError) in
+            _ = try await session.call("listen", params) { event in printer.show(event) }
+            if let failure = printer.failure { throw failure }
+            return .done
+        }
+    }
+}
+
+/// Prints events until there were enough.
+private final class EventPrinter: Sendable {
+    private struct State: Sendable {
+        var count = 0
+        var failure: ControlError?
+    }
+
+    private let context: CommandContext
+    private let most: Int?
+    private let state = Mutex(State())
+
+    init(_ context: CommandContext, most: Int?) {
+        self.context = context
+        self.most = most
+    }
+
+    /// Why printing ended, when it was neither the daemon nor the count that ended it.
+    var failure: ControlError? {
+        state.withLock { $0.failure }
+    }
+
+    /// Prints an event; `false` when there were enough or nobody reads any more.
+    func show(_ event: JSONValue) -> Bool {
+        guard let event = event.objectValue else { return true }
+        return state.withLock { state in
+            do throws(ControlError) {
+                try print(event)
+            } catch {
+                state.failure = error
+                return false
+            }
+            state.count += 1
+            return most.map { state.count < $0 } ?? true
+        }
+    }
+
+    private func print(_ event: JSONObject) throws(ControlError) {
+        let output = context.output
+        if output.isTable && context.options.field == nil && context.options.fields == nil {
+            try output.write(EventText.line(event, context) + "\n")
+        } else {
+            try output.show(Records(rows: [event], EventText.columns))
+        }
+    }
+}
+
+/// Events as text.
+enum EventText {
+    /// The columns of an event in a pipe: when, what, who, text.
+    static let columns = [
+        Column("AT", "at"), Column("TYPE", "type"), Column("FROM", "from"), Column("TEXT") { event in text(event) },
+    ]
+
+    /// An event for a person at a terminal: the time, who, and the text, whose further lines are indented.
+    static func line(_ event: JSONObject, _ context: CommandContext) -> String {
+        let isColoured = context.options.isColoured
+        func paint(_ text: String, _ colour: Colour) -> String { isColoured ? colour.paint(text) : text }
+        let time = TerminalText.line(event.string("at").map(context.environment.localTime) ?? "")
+        let from = TerminalText.line(event.string("from") ?? event.string("account") ?? "")
+        let text = TerminalText.block(text(event))
+        let head = time.isEmpty ? "" : paint(time, .faint) + " "
+        guard event.string("type") != "message" else { return head + paint(from, .strong) + ": " + text }
+        let colour = event.string("show").map(Column.colour(show:)) ?? .faint
+        return head + paint(from, .strong) + " " + paint(text, colour)
+    }
+
+    /// What an event says, in words; it may hold anything.
+    static func text(_ event: JSONObject) -> String {
+        switch event.string("type") {
+        case "message":
+            if let error = event["error"]?.objectValue {
+                return "could not be delivered: \(error.string("text") ?? error.string("condition") ?? "unknown error")"
+            }
+            let subject = event.string("subject").map { "[\($0)] " } ?? ""
+            return subject + (event.string("body") ?? "")
+        case "presence":
+            let status = event.string("status").map { " (\($0))" } ?? ""
+            return (event.string("show") ?? "available") + status
+        case "state":
+            return event.string("state") ?? ""
+        case "roster":
+            let contact = event["contact"]?.objectValue ?? [:]
+            return "contact \(contact.string("jid") ?? "?"): \(contact.string("subscription") ?? "none")"
+        case "account":
+            let reason = event["reason"]?["message"]?.stringValue.map { ": \($0)" } ?? ""
+            return (event.string("connection") ?? "") + reason
+        default:
+            return event.string("type") ?? ""
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+
+/// `online`: shows who is online, once or until interrupted.
+enum OnlineCommand {
+    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        let params = context.parameters(of: command)
+        if try context.showRequest("online", params) { return .done }
+        let byResource = context.line.has("resources")
+        if context.line.has("watch") { return try await watch(context, params, byResource) }
+        let result = try await context.request("online", params)
+        let records = BuddyList.records(result, byResource: byResource)
+        if context.options.form == .json && context.options.field == nil {
+            try context.output.show(result, Records(result, "contacts", []))
+        } else {
+            try context.output.show(result, records)
+        }
+        let isAnybody = Records(result, "contacts", []).rows.contains { $0.bool("online") != false }
+        if !isAnybody {
+            if context.output.isTable && context.options.field == nil { context.output.note("nobody is online") }
+            if context.options.isQuiet || context.line.has("exit-code") { return .answerIsNo }
+        }
+        return .done
+    }
+
+    private static func watch(
+        _ context: CommandContext, _ params: JSONObject, _ byResource: Bool
+    ) async throws(ControlError) -> ExitCode {
+        let screen = WatchScreen(context, byResource: byResource)
+        return try await DaemonSession.run(context, limit: context.options.timeout) { session throws(ControlError) in
+            _ = try await session.call("online", params) { event in screen.show(event) }
+            if let failure = screen.failure { throw failure }
+            return .done
+        }
+    }
+}
+
+/// Shows the list again after each change: in place on a terminal, only what changed in a pipe.
+private final class WatchScreen: Sendable {
+    private struct State: Sendable {
+        var last: JSONObject = ["contacts": []]
+        var lines = 0
+        var failure: ControlError?
+    }
+
+    private let context: CommandContext
+    private let byResource: Bool
+    private let state = Mutex(State())
+
+    init(_ context: CommandContext, byResource: Bool) {
+        self.context = context
+        self.byResource = byResource
+    }
+
+    /// Why showing ended, when it was not the daemon that ended it.
+    var failure: ControlError? {
+        state.withLock { $0.failure }
+    }
+
+    /// Shows a new list; `false` when that is no longer possible.
+    func show(_ event: JSONValue) -> Bool {
+        guard let document = event.objectValue else { return true }
+        return state.withLock { state in
+            do throws(ControlError) {
+                if context.output.isTable {
+                    try redraw(document, &state)
+                } else {
+                    try append(document, &state)
+                }
+                state.last = document
+                return true
+            } catch {
+                state.failure = error
+                return false
+            }
+        }
+    }
+
+    private func redraw(_ document: JSONObject, _ state: inout State) throws(ControlError) {
+        let records = BuddyList.records(document, byResource: byResource)
+        let columns = records.columns(context.options.fields)
+        let table = Table(
+            headings: columns.map(\.heading),
+            rows: records.rows.map { row in columns.map { $0.cell(row, context.environment) } })
+        var lines = table.lines(width: context.environment.width, isColoured: context.options.isColoured)
+        if records.rows.isEmpty { lines = ["nobody is online"] }
+        // Back to the first line of the list, and everything below it away.
+        let back = state.lines > 0 ? "\u{1B}[\(state.lines)A\r\u{1B}[J" : ""
+        try context.output.write(back + lines.joined(separator: "\n") + "\n")
+        state.lines = lines.count
+    }
+
+    private func append(_ document: JSONObject, _ state: inout State) throws(ControlError) {
+        switch context.options.form {
+        case .json, .jsonl:
+            try context.output.write(JSONValue.object(document).text + "\n")
+        case .human, .tsv, .null:
+            var changed = document
+            changed["contacts"] = .array(BuddyList.changes(from: state.last, to: document).map(JSONValue.object))
+            try context.output.show(changed, BuddyList.records(changed, byResource: byResource))
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// `send`: finds out who gets what, sends it, and tells how far it came.
+enum SendCommand {
+    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        var (recipients, text) = try words(context)
+        var params = context.parameters(of: command)
+        params["to"] = .strings(recipients)
+        params["text"] = nil
+        if context.line.has("line") {
+            guard !context.line.has("id") else { throw ControlError(.usage, "--id names one message: not with --line") }
+            return try await runLines(context, params)
+        }
+        if text == nil { text = try InputText.all(context) }
+        guard let text, !text.isEmpty else { throw ControlError(.usage, "the text is empty") }
+        guard text.utf8.count <= InputText.maximumBytes else {
+            throw ControlError(.badData, "the text is longer than \(InputText.maximumBytes) bytes")
+        }
+        params["text"] = .string(text)
+        if try context.showRequest("send", params) { return .done }
+        let result = try await context.request("send", params)
+        try show(context, result)
+        return code(of: result)
+    }
+
+    /// The recipients, and the text when the command line gives it.
+    private static func words(_ context: CommandContext) throws(ControlError) -> ([String], String?) {
+        let line = context.line
+        let sources = ["message", "file", "line"].filter(line.has)
+        guard sources.count <= 1 else {
+            throw ControlError(.usage, "--\(sources[0]) and --\(sources[1]) both give the text: choose one")
+        }
+        let isTextLast = sources.isEmpty && line.arguments.count > 1
+        let recipients = isTextLast ? Array(line.arguments.dropLast()) : line.arguments
+        guard !recipients.contains("") else { throw ControlError(.badJID, "a recipient is empty") }
+        if let path = line.value("file") { return (recipients, try InputText.file(context.environment.absolute(path))) }
+        if let message = line.value("message"), message != "-" { return (recipients, message) }
+        return (recipients, isTextLast ? line.arguments.last : nil)
+    }
+
+    /// One message for each line, sent as it comes, within one session.
+    private static func runLines(_ context: CommandContext, _ params: JSONObject) async throws(ControlError) -> ExitCode
+    {
+        if context.options.isDryRun {
+            var lines = InputLines(context)
+            while let line = try lines.next() {
+                var params = params
+                params["text"] = .string(line)
+                _ = try context.showRequest("send", params)
+            }
+            return .done
+        }
+        // The lines may come slowly, so a limit holds only when it was asked for.
+        return try await DaemonSession.run(context, limit: context.options.timeout) { session throws(ControlError) in
+            var lines = InputLines(context)
+            var all: JSONObject = [:]
+            var results: [JSONValue] = []
+            var code: ExitCode?
+            while let line = try lines.next() {
+                var params = params
+                params["text"] = .string(line)
+                let result = try CommandContext.object(try await session.call("send", params))
+                code = (code ?? .done).worse(Self.code(of: result))
+                if context.options.form == .json {
+                    all = result
+                    results += result["results"]?.arrayValue ?? []
+                } else {
+                    try show(context, result)
+                }
+            }
+            guard let code else { throw ControlError(.usage, "there is nothing on standard input") }
+            if context.options.form == .json {
+                all["results"] = .array(results)
+                try show(context, all)
+            }
+            return code
+        }
+    }
+
+    private static let columns = [
+        Column("STATE", "state", .state), Column("TO", "to"), Column("ID", "id"), Column("AT", "at", .time),
+        Column("ERROR", "error.message"),
+    ]
+
+    private static func show(_ context: CommandContext, _ result: JSONObject) throws(ControlError) {
+        let records = Records(result, "results", columns)
+        // On a terminal success is silent, as with other commands; what failed is told on standard error.
+        if !context.output.isTable || context.options.field != nil || context.options.fields != nil {
+            try context.output.show(result, records)
+        }
+        guard context.options.form == .human else { return }
+        for row in records.rows {
+            guard let error = row["error"]?.objectValue else { continue }
+            context.output.note(TerminalText.block("\(row.string("to") ?? "?"): \(ControlError(json: error).message)"))
+        }
+    }
+
+    /// The worst result decides.
+    private static func code(of result: JSONObject) -> ExitCode {
+        let rows = (result["results"]?.arrayValue ?? []).compactMap(\.objectValue)
+        return rows.reduce(.done) { code, row in
+            if let error = row["error"]?.objectValue { return code.worse(ControlError(json: error).exit) }
+            return row.string("state") == "failed" ? code.worse(.refused) : code
+        }
+    }
+}

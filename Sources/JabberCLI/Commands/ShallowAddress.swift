@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// Finds what is plainly wrong with an address before it is stored; the daemon prepares it in full (RFC 7622).
+struct ShallowAddress: Hashable, Sendable {
+    /// The localpart, `@` and domainpart; ASCII letters in lower case.
+    let bare: String
+    /// The resourcepart.
+    let resource: String?
+
+    /// Takes an address apart.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/badJID`` naming the part.
+    init(_ text: String) throws(ControlError) {
+        // RFC 7622 §3.2: first cut at the first slash, then at the first at sign.
+        let slash = text.firstIndex(of: "/")
+        let front = text[..<(slash ?? text.endIndex)]
+        resource = slash.map { String(text[text.index(after: $0)...]) }
+        guard let at = front.firstIndex(of: "@") else {
+            throw ControlError(
+                .badJID, "\"\(TerminalText.line(text))\" has no localpart: it must look like you@example.org")
+        }
+        let local = front[..<at]
+        let domain = front[front.index(after: at)...]
+        try Self.check(local, "localpart", of: text, excluded: "\"&'/:<>@ ")
+        try Self.check(domain, "domainpart", of: text, excluded: "@ /<>\"&'")
+        if let resource { try Self.check(resource[...], "resourcepart", of: text, excluded: "") }
+        bare = Self.lowered(local) + "@" + Self.lowered(domain)
+    }
+
+    private static func check(
+        _ part: Substring, _ name: String, of text: String, excluded: String
+    ) throws(ControlError) {
+        let whole = TerminalText.line(text)
+        guard !part.isEmpty else { throw ControlError(.badJID, "\(name) of \"\(whole)\" is empty") }
+        guard part.utf8.count <= 1023 else { throw ControlError(.badJID, "\(name) is longer than 1023 bytes") }
+        for scalar in part.unicodeScalars
+        where excluded.unicodeScalars.contains(scalar) || scalar.value < 0x20 || scalar.value == 0x7F {
+            let code = String(scalar.value, radix: 16, uppercase: true)
+            let padded = String(repeating: "0", count: max(0, 4 - code.utf8.count)) + code
+            throw ControlError(.badJID, "\(name) of \"\(whole)\" contains U+\(padded), which is not allowed")
+        }
+    }
+
+    private static func lowered(_ part: Substring) -> String {
+        part.utf8.allSatisfy { $0 < 0x80 } ? part.lowercased() : String(part)
+    }
+}

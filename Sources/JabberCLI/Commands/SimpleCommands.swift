@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// The commands that are one request, and a way to show its result.
+enum SimpleCommands {
+    /// How the result of a method is shown; `nil` for a method that is not of this kind.
+    static func records(of method: String, _ result: JSONObject) -> Records? {
+        switch method {
+        case "presence.show": Records(rows: [result], presence)
+        case "presence.set": Records(rows: [result], [Column("SHOW", "show", .show), Column("STATUS", "status")])
+        case "roster.list": Records(result, "contacts", contact)
+        case "roster.show": Records(rows: [result["contact"]?.objectValue ?? [:]], contact + presence.dropFirst())
+        case "roster.add", "roster.rename", "roster.group":
+            Records(rows: [result["contact"]?.objectValue ?? [:]], contact)
+        case "roster.remove": Records(rows: [result], [Column("REMOVED", "jid")])
+        case "sub.request", "sub.accept", "sub.deny", "sub.cancel":
+            Records(
+                rows: [result], [Column("JID", "jid"), Column("SUBSCRIPTION", "subscription"), Column("ASK", "ask")])
+        case "sub.pending":
+            Records(result, "requests", [Column("JID", "jid"), Column("TEXT", "text"), Column("AT", "at", .time)])
+        case "ping": Records(rows: pings(result), [Column("JID", "jid"), Column("MS", "milliseconds")])
+        case "version-of":
+            Records(rows: [result], [Column("NAME", "name"), Column("VERSION", "version"), Column("SYSTEM", "os")])
+        case "disco":
+            Records(
+                rows: discovered(result), [Column("WHAT", "what"), Column("VALUE", "value"), Column("NAME", "name")])
+        case "diag":
+            Records(
+                result, "steps",
+                [
+                    Column("STEP", "step"), Column("STATE", "state", .state), Column("MS", "milliseconds"),
+                    Column("DETAIL", "detail"),
+                ])
+        case "raw": Records(rows: result["reply"] == nil ? [] : [result], [Column("", "reply")])
+        default: nil
+        }
+    }
+
+    private static let contact = [
+        Column("JID", "jid"), Column("NAME", "name"), Column("SUBSCRIPTION", "subscription"), Column("ASK", "ask"),
+        Column("GROUPS", "groups"),
+    ]
+
+    private static let presence = [
+        Column("JID", "jid"), Column("STATE", "show", .show), Column("STATUS", "status"),
+        Column("PRIORITY", "priority"), Column("SINCE", "since", .time),
+        Column("RESOURCES") { row in BuddyList.resourceNames(row) },
+    ]
+
+    private static func pings(_ result: JSONObject) -> [JSONObject] {
+        (result["roundTrips"]?.arrayValue ?? []).map { time in
+            JSONObject(present: ["jid": result["jid"], "milliseconds": time])
+        }
+    }
+
+    private static func discovered(_ result: JSONObject) -> [JSONObject] {
+        let identities = (result["identities"]?.arrayValue ?? []).map { identity -> JSONObject in
+            let kind = "\(identity["category"]?.stringValue ?? "?")/\(identity["type"]?.stringValue ?? "?")"
+            return JSONObject(present: ["what": "identity", "value": .string(kind), "name": identity["name"]])
+        }
+        let features = (result["features"]?.arrayValue ?? []).map { feature -> JSONObject in
+            ["what": "feature", "value": feature]
+        }
+        let items = (result["items"]?.arrayValue ?? []).map { item -> JSONObject in
+            JSONObject(present: ["what": "item", "value": item["jid"], "node": item["node"], "name": item["name"]])
+        }
+        return identities + features + items
+    }
+
+    /// Makes the request of a command and shows the result.
+    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        var params = context.parameters(of: command)
+        if command.method == "raw", params["xml"] == "-" { params["xml"] = .string(try InputText.all(context)) }
+        if try context.showRequest(command.method, params) { return .done }
+        let result = try await context.request(command.method, params)
+        guard let records = records(of: command.method, result) else {
+            throw ControlError(.internalError, "no way to show the result of \(command.name)")
+        }
+        if context.output.isTable, let field = single[command.method] {
+            try context.output.write(lines: [TerminalText.block(field(result))])
+        } else {
+            try context.output.show(result, records)
+        }
+        return exit(context, command, result)
+    }
+
+    /// Commands whose result reads better as a sentence on a terminal.
+    private static let single: [String: @Sendable (JSONObject) -> String] = [
+        "raw": { $0.string("reply") ?? "sent" }
+    ]
+
+    private static func exit(_ context: CommandContext, _ command: CommandSpec, _ result: JSONObject) -> ExitCode {
+        let asksForNo = context.options.isQuiet || context.line.has("exit-code")
+        switch command.method {
+        case "presence.show" where asksForNo && result.bool("online") != true:
+            return .answerIsNo
+        case "sub.pending" where asksForNo && result["requests"]?.arrayValue?.isEmpty != false:
+            return .answerIsNo
+        case "diag" where result.bool("ok") == false:
+            let error = ControlError(json: result["error"]?.objectValue ?? [:])
+            if result["error"] != nil { context.output.report(error) }
+            return error.exit
+        default:
+            return .done
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import SocketIO
+internal import Synchronization
+
+/// A command's dealings with the daemon: the greeting, the password, the time limit.
+struct DaemonSession: Sendable {
+    let context: CommandContext
+    private let client: ControlClient
+    private let deadline: Deadline?
+
+    /// Connects, runs `body`, and leaves the daemon in good order whatever happens.
+    ///
+    /// - Parameters:
+    ///   - context: The command.
+    ///   - limit: How long the whole may take in seconds; `nil` for no limit.
+    ///   - body: What to do.
+    static func run<Result: Sendable>(
+        _ context: CommandContext, limit: Double?, _ body: (DaemonSession) async throws(ControlError) -> Result
+    ) async throws(ControlError) -> Result {
+        let connection = try await context.environment.connect(context.options.daemon)
+        let client = connection.client
+        context.environment.watch(client)
+        let deadline = limit.map { Deadline(seconds: $0, client: client) }
+        let session = DaemonSession(context: context, client: client, deadline: deadline)
+        let outcome: Swift.Result<Result, ControlError>
+        do throws(ControlError) {
+            try await session.greet(isPrivate: connection.isPrivate)
+            outcome = .success(try await body(session))
+        } catch {
+            outcome = .failure(error)
+        }
+        deadline?.cancel()
+        await connection.finish()
+        context.environment.watch(nil)
+        return try outcome.get()
+    }
+
+    private func greet(isPrivate: Bool) async throws(ControlError) {
+        let greeting = try await client.hello()
+        context.output.verbose(
+            "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")
+        let spoken = ProductVersion.api
+        guard greeting.api.lowerBound <= spoken.upperBound else {
+            throw ControlError(.apiTooOld, "the daemon (\(greeting.version)) is newer than this jabberctl")
+        }
+        guard greeting.api.upperBound >= spoken.lowerBound else {
+            throw ControlError(.apiTooNew, "the daemon (\(greeting.version)) is older than this jabberctl")
+        }
+        if let descriptor = context.options.passwordDescriptor {
+            let bytes = try context.environment.readDescriptor(descriptor)
+            try await hand(over: try PasswordSource.firstLine(bytes, of: "descriptor \(descriptor)"))
+        }
+    }
+
+    /// Calls a method for the chosen session. Asks for the password and tries once more when the daemon has none.
+    func call(
+        _ method: String, _ params: JSONObject, onEvent: (@Sendable (JSONValue) -> Bool)? = nil
+    ) async throws(ControlError) -> JSONValue {
+        let params = context.complete(params, withTimeout: onEvent == nil)
+        do throws(ControlError) {
+            return try await client.call(method, params, onEvent: onEvent)
+        } catch {
+            guard error.code == .passwordNeeded else { throw error }
+            try await hand(over: try password(for: error))
+        }
+        return try await client.call(method, params, onEvent: onEvent)
+    }
+
+    private func password(for error: ControlError) throws(ControlError) -> String {
+        let environment = context.environment
+        if let password = environment.variables["JABBERCTL_PASSWORD"], !password.isEmpty {
+            context.output.note("warning: JABBERCTL_PASSWORD can be seen by other programs; prefer passwordCommand")
+            return password
+        }
+        guard context.options.mayAsk else { throw error }
+        deadline?.cancel()
+        defer { deadline?.restart() }
+        let account = TerminalText.line(error.account ?? context.options.session.jid ?? "the account")
+        guard let password = try environment.askPassword("Password for \(account): "), !password.isEmpty else {
+            throw error
+        }
+        return password
+    }
+
+    private func hand(over password: String) async throws(ControlError) {
+        var params = context.complete([:], withTimeout: false)
+        params["password"] = .string(password)
+        _ = try await client.call(MethodTable.passwordMethod, params)
+    }
+}
+
+/// Ends every call of a client when time is up.
+final class Deadline: Sendable {
+    private let seconds: Double
+    private let client: ControlClient
+    private let executor = StreamExecutor(label: "jabberctl.deadline")
+    private let timer = Mutex<(any ScheduledTimer)?>(nil)
+
+    /// Starts the clock.
+    init(seconds: Double, client: ControlClient) {
+        self.seconds = seconds
+        self.client = client
+        restart()
+    }
+
+    /// Starts the clock anew.
+    func restart() {
+        let client = client
+        let text = seconds.rounded() == seconds ? String(Int(seconds)) : String(seconds)
+        let timer = SystemClock().schedule(after: .seconds(seconds), on: executor) {
+            Task { await client.fail(ControlError(.timedOut, "no answer within \(text) s (--timeout)")) }
+        }
+        self.timer.withLock { $0 = timer }
+    }
+
+    /// Stops the clock.
+    func cancel() {
+        timer.withLock { timer in
+            timer?.cancel()
+            timer = nil
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import JabberControl
+internal import SocketIO
+
+/// Finds a daemon that runs, or starts a private one on a socket pair.
+struct Launcher: Sendable {
+    /// The descriptor at which a private daemon finds its end of the socket pair.
+    static let childDescriptor: Int32 = 3
+
+    let paths: RuntimePaths
+    let variables: [String: String]
+
+    /// Connects to the daemon that the command wants.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/daemonNotRunning`` or ``ControlErrorCode/daemonNotFound``.
+    func connect(_ choice: DaemonChoice) async throws(ControlError) -> DaemonConnection {
+        if let socket = choice.socket {
+            guard let connection = await running(at: socket) else {
+                throw ControlError(.daemonNotRunning, "no daemon answers at \(socket)")
+            }
+            return connection
+        }
+        if !choice.isPrivate, access(paths.controlSocket, F_OK) == 0,
+            let connection = await running(at: paths.controlSocket)
+        {
+            return connection
+        }
+        return try start(verbosity: choice.verbosity)
+    }
+
+    private func running(at path: String) async -> DaemonConnection? {
+        guard let address = SocketAddress(unixPath: path) else { return nil }
+        let executor = StreamExecutor(label: "jabberctl.control")
+        do throws(SystemError) {
+            let transport = try await SocketTransport.connect(to: address, on: executor, timeout: .seconds(2))
+            let client = ControlClient(over: transport)
+            return DaemonConnection(client: client, isPrivate: false) { await client.close() }
+        } catch {
+            // Nobody listens there, as after a crash: a private daemon does.
+            return nil
+        }
+    }
+
+    private func start(verbosity: Int) throws(ControlError) -> DaemonConnection {
+        let program = try program()
+        let client: ControlClient
+        let child: ChildProcess
+        do throws(SystemError) {
+            let pair = try SocketPair()
+            let transport = try SocketTransport(pair.first, on: StreamExecutor(label: "jabberctl.control"))
+            client = ControlClient(over: transport)
+            child = try Self.spawn(program, end: pair.second, verbosity: verbosity, variables)
+        } catch {
+            throw ControlError(.inputOutput, "cannot start \(program): \(error)")
+        }
+        return DaemonConnection(client: client, isPrivate: true) {
+            await client.close()
+            Self.end(child)
+        }
+    }
+
+    private static func spawn(
+        _ program: String, end: Descriptor, verbosity: Int, _ variables: [String: String]
+    ) throws(SystemError) -> ChildProcess {
+        var environment = variables
+        // A child's environment can be read by others of the same user for as long as it runs.
+        environment["JABBERCTL_PASSWORD"] = nil
+        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard null >= 0 else { throw SystemError(errno, "open", "/dev/null") }
+        defer { close(null) }
+        let words = [program, "--private"] + repeatElement("--verbose", count: verbosity)
+        do throws(ControlError) {
+            // What the daemon might print goes to standard error: standard output is the command's alone.
+            return try ChildProcess(
+                words, environment: environment,
+                descriptors: [(null, 0), (2, 1), (2, 2), (end.number, childDescriptor)], ownGroup: true)
+        } catch {
+            throw SystemError(ENOEXEC, "posix_spawn", error.message)
+        }
+    }
+
+    /// Waits for the daemon's end, which follows the end of its connection; one that hangs is ended.
+    private static func end(_ child: ChildProcess) {
+        if child.wait(milliseconds: 5000) != nil { return }
+        child.kill(SIGTERM)
+        if child.wait(milliseconds: 1000) != nil { return }
+        child.kill(SIGKILL)
+        _ = child.wait()
+    }
+
+    /// The daemon's program: `$JABBERCTLD`, beside this one, then in `../libexec`.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/daemonNotFound`` naming the places.
+    func program() throws(ControlError) -> String {
+        if let program = variables["JABBERCTLD"], !program.isEmpty {
+            guard access(program, X_OK) == 0 else {
+                throw ControlError(.daemonNotFound, "JABBERCTLD is \(program), which is no program")
+            }
+            return program
+        }
+        let folder = Self.ownFolder()
+        let places = ["\(folder)/jabberctld", "\(folder)/../libexec/jabberctld"]
+        guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
+            throw ControlError(.daemonNotFound, "jabberctld is neither at \(places.joined(separator: " nor at "))")
+        }
+        return program
+    }
+
+    private static func ownFolder() -> String {
+        let path = String(unsafeUninitializedCapacity: 4096) { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { buffer in
+                buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
+            }
+        }
+        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// The forms of output.
+enum OutputForm: String, Sendable {
+    /// For people: a table on a terminal, tab-separated in a pipe.
+    case human
+    /// One document.
+    case json
+    /// One object a line.
+    case jsonl
+    /// Tab-separated, without header.
+    case tsv
+    /// Exact values, each ended by a NUL byte.
+    case null
+}
+
+/// The options that every command takes, with their types.
+struct GlobalOptions: Sendable {
+    let session: SessionSelection
+    let passwordDescriptor: Int32?
+    let form: OutputForm
+    let fields: [String]?
+    let field: String?
+    let isQuiet: Bool
+    let verbosity: Int
+    let isColoured: Bool
+    let timeout: Double?
+    let daemon: DaemonChoice
+    let isDryRun: Bool
+    let mayAsk: Bool
+
+    /// Reads the options of a command line; their values were checked.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew``.
+    init(_ line: CommandLine, _ environment: CLIEnvironment) throws(ControlError) {
+        if let api = line.int("api") {
+            let spoken = ProductVersion.api
+            guard api >= spoken.lowerBound else { throw ControlError(.apiTooOld, "output version \(api) is too old") }
+            guard api <= spoken.upperBound else {
+                throw ControlError(.apiTooNew, "output version \(api) is too new: this is \(spoken.upperBound)")
+            }
+        }
+        var session = SessionSelection()
+        session.account = line.value("account")
+        session.jid = line.value("jid")
+        session.host = line.value("host")
+        session.port = line.int("port")
+        session.tls = line.value("tls").flatMap(AccountConfiguration.TLSMode.init(rawValue:))
+        session.ca = line.value("ca").map(environment.absolute)
+        session.config = line.value("config").map(environment.absolute)
+        self.session = session
+        passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }
+        form = line.value("output").flatMap(OutputForm.init(rawValue:)) ?? .human
+        fields = line.value("fields").map { $0.split(separator: ",").map(String.init) }
+        field = line.value("get")
+        isQuiet = line.has("quiet")
+        verbosity = line.options["verbose"]?.count ?? 0
+        isColoured = Self.isColoured(line, environment)
+        timeout = line.value("timeout").flatMap { Double($0) }
+        // Settings of its own are not those of a daemon that runs already.
+        let isOwn = session.config != nil || session.jid != nil || session.host != nil
+        daemon = DaemonChoice(
+            socket: line.value("socket").map(environment.absolute),
+            isPrivate: line.has("no-daemon") || (isOwn && line.value("socket") == nil), verbosity: verbosity)
+        isDryRun = line.has("dry-run")
+        mayAsk = !line.has("no-ask")
+    }
+
+    private static func isColoured(_ line: CommandLine, _ environment: CLIEnvironment) -> Bool {
+        switch line.value("color") {
+        case "always": true
+        case "never": false
+        default:
+            environment.isOutputTerminal && (environment.variables["NO_COLOR"] ?? "").isEmpty
+                && environment.variables["TERM"] != "dumb"
+        }
+    }
+}

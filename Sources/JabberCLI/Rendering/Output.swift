@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// Writes what a command has to say, in the form that was asked for.
+struct Output: Sendable {
+    let environment: CLIEnvironment
+    let options: GlobalOptions
+
+    /// Whether the output is a table for a person at a terminal.
+    var isTable: Bool {
+        options.form == .human && environment.isOutputTerminal
+    }
+
+    /// Writes text as it is.
+    func write(_ text: String) throws(ControlError) {
+        guard !options.isQuiet else { return }
+        try environment.write(Array(text.utf8))
+    }
+
+    /// Writes lines.
+    func write(lines: [String]) throws(ControlError) {
+        guard !lines.isEmpty else { return }
+        try write(lines.joined(separator: "\n") + "\n")
+    }
+
+    /// Tells a person something on standard error.
+    func note(_ text: String) {
+        environment.writeError(Array("jabberctl: \(text)\n".utf8))
+    }
+
+    /// Tells a person who asked for more with `--verbose`.
+    func verbose(_ text: @autoclosure () -> String) {
+        if options.verbosity > 0 { note(text()) }
+    }
+
+    /// Writes a result: as a document, or its records in the form that was asked for.
+    func show(_ result: JSONObject, _ records: Records) throws(ControlError) {
+        switch options.form {
+        case .json where options.field == nil:
+            try write(JSONValue.object(records.narrow(result, to: options.fields)).text + "\n")
+        default:
+            try show(records, common: JSONObject(present: ["api": result["api"], "account": result["account"]]))
+        }
+    }
+
+    /// Writes records. `common` is put before each object of `jsonl`.
+    func show(_ records: Records, common: JSONObject = [:]) throws(ControlError) {
+        if let field = options.field { return try show(field, of: records) }
+        switch options.form {
+        case .json, .jsonl:
+            try write(
+                lines: records.rows.map { row in
+                    var object = common
+                    for entry in records.narrow(row, options.fields).entries { object[entry.key] = entry.value }
+                    return JSONValue.object(object).text
+                })
+        case .null:
+            let columns = records.columns(options.fields)
+            try write(records.rows.flatMap { row in columns.map { $0.exact(row) + "\0" } }.joined())
+        case .tsv:
+            try write(lines: tabbed(records))
+        case .human:
+            try write(lines: environment.isOutputTerminal ? aligned(records) : tabbed(records))
+        }
+    }
+
+    private func show(_ field: String, of records: Records) throws(ControlError) {
+        let values = records.rows.compactMap { $0.value(at: field) }.filter { $0 != .null }
+        switch options.form {
+        case .json, .jsonl: try write(lines: values.map(\.text))
+        case .null: try write(values.map { Column.exact($0) + "\0" }.joined())
+        case .human, .tsv: try write(lines: values.map { TerminalText.block(Column.exact($0)) })
+        }
+    }
+
+    private func tabbed(_ records: Records) -> [String] {
+        let columns = records.columns(options.fields)
+        return records.rows.map { row in
+            columns.map { TerminalText.line($0.exact(row)) }.joined(separator: "\t")
+        }
+    }
+
+    private func aligned(_ records: Records) -> [String] {
+        let columns = records.columns(options.fields)
+        let table = Table(
+            headings: columns.map(\.heading),
+            rows: records.rows.map { row in columns.map { $0.cell(row, environment) } })
+        return table.lines(width: environment.width, isColoured: options.isColoured)
+    }
+
+    /// Reports a failure on standard error, as text or as the object that the contract shows.
+    func report(_ error: ControlError) {
+        Self.report(error, asJSON: options.form == .json || options.form == .jsonl, environment)
+    }
+
+    /// Reports a failure when the options are not known.
+    static func report(_ error: ControlError, asJSON: Bool, _ environment: CLIEnvironment) {
+        let text: String
+        if asJSON {
+            let document: JSONValue = ["api": 1, "error": .object(error.json)]
+            text = document.text
+        } else {
+            text = "jabberctl: \(TerminalText.block(error.message))"
+        }
+        environment.writeError(Array((text + "\n").utf8))
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import JabberControl
+
+/// The process's own streams, variables and time zone as a ``CLIEnvironment``.
+enum StandardStreams {
+    /// The message of the error when the reader of standard output has gone.
+    static let brokenPipe = "standard output is closed"
+
+    /// The environment of this process.
+    static func environment(_ terminal: Terminal) -> CLIEnvironment {
+        let variables = variables()
+        let paths = RuntimePaths(environment: variables)
+        let launcher = Launcher(paths: paths, variables: variables)
+        var environment = CLIEnvironment(
+            arguments: Array(Swift.CommandLine.arguments.dropFirst()), variables: variables, paths: paths,
+            write: { (bytes) throws(ControlError) in try write(bytes) },
+            writeError: { bytes in _ = try? FileDescriptor(2).writeAll(bytes, name: "standard error") },
+            connect: { (choice) async throws(ControlError) in try await launcher.connect(choice) })
+        environment.isInputTerminal = isatty(0) == 1
+        environment.isOutputTerminal = isatty(1) == 1
+        environment.isErrorTerminal = isatty(2) == 1
+        if environment.isOutputTerminal { environment.width = width() }
+        environment.currentFolder = currentFolder()
+        environment.readInput = { () throws(ControlError) in
+            try terminal.waitForInput(0)
+            return try FileDescriptor(0).readSome(name: "standard input")
+        }
+        environment.readDescriptor = { (number) throws(ControlError) in
+            try FileDescriptor(number).readAll(limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
+        }
+        environment.askPassword = { (prompt) throws(ControlError) in try terminal.askPassword(prompt: prompt) }
+        environment.localTime = { LocalTime.text($0) }
+        environment.watch = { terminal.watch($0) }
+        return environment
+    }
+
+    private static func write(_ bytes: [UInt8]) throws(ControlError) {
+        do throws(ControlError) {
+            try FileDescriptor(1).writeAll(bytes, name: "standard output")
+        } catch {
+            // SIGPIPE is ignored: the next write to a pipe that nobody reads fails with EPIPE.
+            throw errno == EPIPE ? ControlError(.inputOutput, brokenPipe) : error
+        }
+    }
+
+    private static func variables() -> [String: String] {
+        var variables: [String: String] = [:]
+        var entry = environ
+        while let text = entry.pointee {
+            let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
+            entry += 1
+        }
+        return variables
+    }
+
+    private static func width() -> Int {
+        var size = winsize()
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private static func currentFolder() -> String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}
+
+/// Times as a person at this place reads them.
+enum LocalTime {
+    /// An RFC 3339 time in UTC as local time: the time of day for today, with the date for other days.
+    static func text(_ time: String, now: Int = Glibc.time(nil)) -> String {
+        guard let seconds = seconds(time) else { return time }
+        guard let then = local(seconds), let today = local(now) else { return time }
+        let clock = "\(two(then.tm_hour)):\(two(then.tm_min))"
+        if then.tm_year == today.tm_year && then.tm_yday == today.tm_yday { return clock }
+        return "\(1900 + Int(then.tm_year))-\(two(then.tm_mon + 1))-\(two(then.tm_mday)) \(clock)"
+    }
+
+    /// Seconds since 1970 of `2026-01-02T03:04:05.678Z`; `nil` for anything else.
+    static func seconds(_ time: String) -> Int? {
+        let bytes = Array(time.utf8)
+        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T") else { return nil }
+        func number(_ range: Range<Int>) -> Int32? {
+            Int32(String(decoding: bytes[range], as: UTF8.self))
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute)
+        else { return nil }
+        var parts = tm()
+        parts.tm_year = year - 1900
+        parts.tm_mon = month - 1
+        parts.tm_mday = day
+        parts.tm_hour = hour
+        parts.tm_min = minute
+        parts.tm_sec = second
+        return timegm(&parts)
+    }
+
+    private static func local(_ seconds: Int) -> tm? {
+        var seconds = seconds
+        var parts = tm()
+        return localtime_r(&seconds, &parts) == nil ? nil : parts
+    }
+
+    private static func two(_ number: Int32) -> String {
+        number < 10 ? "0\(number)" : String(number)
+    }
+}
