@@ -62,7 +62,7 @@ enum Floors {
 
     /// Every forbidden import and word of a source file.
     static func violations(in file: SourceTree.File) -> [Violation] {
-        let text = SwiftText(file.text)
+        let text = file.swift
         var found: [Violation] = []
         for (index, line) in text.code.enumerated() {
             if let module = importedModule(line), module != file.target,

@@ -7,10 +7,18 @@ enum SourceTree {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    struct File {
+    struct File: Sendable {
         /// Path from the package's root.
         let path: String
         let text: String
+        /// The same, without comments and strings; empty for what is not Swift.
+        let swift: SwiftText
+
+        init(path: String, text: String) {
+            self.path = path
+            self.text = text
+            swift = SwiftText(path.hasSuffix(".swift") ? text : "")
+        }
 
         /// The target of a file in `Sources/TARGET/…`, or the empty string.
         var target: String {
@@ -19,12 +27,18 @@ enum SourceTree {
         }
     }
 
+    /// Every source file of the package, read once. Files that cannot be read fail the test that counts them.
+    static let files: [File] =
+        (try? files(
+            under: ["Sources", "Tests", "Examples", "Benchmarks"],
+            extensions: ["swift", "c", "h", "modulemap"])) ?? []
+
     static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
     /// Every file under the folders that ends in one of the extensions. Build folders are not looked into.
-    static func files(under folders: [String], extensions: Set<String>) throws -> [File] {
+    private static func files(under folders: [String], extensions: Set<String>) throws -> [File] {
         var found: [File] = []
         for folder in folders {
             let top = root.appending(path: folder)

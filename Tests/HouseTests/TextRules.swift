@@ -34,9 +34,10 @@ enum TextRules {
 
     /// Concurrency that the compiler does not check states why it is right, on the line or just above it.
     static func uncheckedConcurrency(in file: SourceTree.File) -> [Violation] {
-        let text = SwiftText(file.text)
+        let text = file.swift
         return text.code.indices.compactMap { index in
-            guard text.code[index].contains(/@unchecked\s+Sendable|nonisolated\(unsafe\)|Task\.detached/) else {
+            guard ["@unchecked", "nonisolated(unsafe)", "Task.detached"].contains(where: text.code[index].contains)
+            else {
                 return nil
             }
             let from = max(0, index - 8)
@@ -45,18 +46,45 @@ enum TextRules {
         }
     }
 
-    /// Every `public` and `package` declaration has a `///` comment.
-    static func documentation(in file: SourceTree.File) -> [Violation] {
-        let text = SwiftText(file.text)
+    /// Every `public` and `package` declaration has a `///` comment, unless it fulfils a requirement that has one.
+    static func documentation(in file: SourceTree.File, inherited: Set<String>) -> [Violation] {
+        let text = file.swift
         let declaration =
             /^\s*(?:@\S+\s+)*(?:public|package|open)(?:\(set\))?\s+(?!import\b|extension\b|private\(set\)\s*$)/
         var found: [Violation] = []
-        for index in text.code.indices where text.code[index].contains(declaration) {
-            guard !isDocumented(text, index) else { continue }
+        for index in text.code.indices where startsDeclaration(text.code[index]) {
+            guard text.code[index].contains(declaration), !isDocumented(text, index) else { continue }
+            if let name = memberName(text.code[index]), inherited.contains(name) { continue }
             let name = text.code[index].split(whereSeparator: \.isWhitespace).prefix(4).joined(separator: " ")
             found.append(Violation(file: file.path, line: index + 1, reason: "no doc comment: \(name)"))
         }
         return found
+    }
+
+    /// A cheap look before the regular expression: tests are built without optimisation.
+    private static func startsDeclaration(_ line: Substring) -> Bool {
+        let start = line.drop { $0 == " " }
+        return ["public", "package", "open", "@"].contains(where: start.hasPrefix)
+    }
+
+    /// The names of documented requirements of protocols: what fulfils them inherits their documentation.
+    static func requirements(in file: SourceTree.File) -> Set<String> {
+        let text = file.swift
+        var names: Set<String> = []
+        var depth = 0
+        for index in text.code.indices {
+            let line = text.code[index]
+            if depth > 0, let name = memberName(line), isDocumented(text, index) { names.insert(name) }
+            let opens = depth > 0 || line.contains("protocol ")
+            if opens { depth += line.count { $0 == "{" } - line.count { $0 == "}" } }
+        }
+        return names
+    }
+
+    /// The name that `func` or `var` declares on a line; `let` fulfils the requirement of a `var`.
+    private static func memberName(_ line: Substring) -> String? {
+        guard let match = line.firstMatch(of: /\b(?:func|var|let)\s+(\w+)/) else { return nil }
+        return String(match.1)
     }
 
     /// Walks upwards over attributes to the line that should be a doc comment.
@@ -72,7 +100,7 @@ enum TextRules {
     }
 
     private static func find(in file: SourceTree.File, _ patterns: [(Regex<Substring>, String)]) -> [Violation] {
-        let text = SwiftText(file.text)
+        let text = file.swift
         var found: [Violation] = []
         for (index, line) in text.code.enumerated() {
             for (pattern, reason) in patterns where line.contains(pattern) {

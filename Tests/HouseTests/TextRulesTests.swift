@@ -4,45 +4,53 @@ import Testing
 
 @Suite("Text of the files")
 struct TextRulesTests {
-    private static let folders = ["Sources", "Tests", "Examples", "Benchmarks"]
-
-    private func violations(
-        under folders: [String],
-        _ extensions: Set<String> = ["swift"],
-        breaking rule: (SourceTree.File) -> [Violation]
-    ) throws -> [Violation] {
-        try SourceTree.files(under: folders, extensions: extensions).flatMap(rule)
+    /// Holds the files of some folders against a rule.
+    private func check(
+        _ folders: [String] = ["Sources", "Tests", "Examples", "Benchmarks"],
+        extensions: Set<String> = ["swift"],
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ rule: (SourceTree.File) -> [Violation]
+    ) {
+        #expect(SourceTree.files.count > 50, "the sources were not found", sourceLocation: sourceLocation)
+        let found = SourceTree.files.filter { file in
+            folders.contains { file.path.hasPrefix($0 + "/") } && extensions.contains { file.path.hasSuffix("." + $0) }
+        }.flatMap(rule)
+        #expect(found.isEmpty, report(found), sourceLocation: sourceLocation)
     }
 
     @Test("every source file begins with the licence")
-    func licence() throws {
-        let kinds: Set<String> = ["swift", "c", "h", "modulemap"]
-        #expect(try violations(under: Self.folders, kinds, breaking: TextRules.licence(in:)) == [])
+    func licence() {
+        check(extensions: ["swift", "c", "h", "modulemap"], TextRules.licence(in:))
     }
 
     @Test("no file is longer than 500 lines")
-    func length() throws {
-        #expect(try violations(under: Self.folders, breaking: TextRules.length(of:)) == [])
+    func length() {
+        check { TextRules.length(of: $0) }
     }
 
     @Test("no source traps by try!, as! or fatalError")
-    func traps() throws {
-        #expect(try violations(under: ["Sources"], breaking: TextRules.traps(in:)) == [])
+    func traps() {
+        check(["Sources"], TextRules.traps(in:))
     }
 
     @Test("no test sleeps")
-    func sleeps() throws {
-        #expect(try violations(under: ["Tests"], breaking: TextRules.sleeps(in:)) == [])
+    func sleeps() {
+        check(["Tests"], TextRules.sleeps(in:))
     }
 
-    @Test("every public and package declaration has a doc comment")
-    func documentation() throws {
-        #expect(try violations(under: ["Sources"], breaking: TextRules.documentation(in:)) == [])
+    @Test("every public and package declaration has a doc comment, or fulfils a requirement that has one")
+    func documentation() {
+        let inherited = Set(SourceTree.files.flatMap(TextRules.requirements(in:)))
+        check(["Sources"]) { TextRules.documentation(in: $0, inherited: inherited) }
     }
 
     @Test("concurrency that the compiler does not check states its invariant")
-    func uncheckedConcurrency() throws {
-        #expect(try violations(under: ["Sources"], breaking: TextRules.uncheckedConcurrency(in:)) == [])
+    func uncheckedConcurrency() {
+        check(["Sources"], TextRules.uncheckedConcurrency(in:))
+    }
+
+    private func undocumented(_ file: SourceTree.File) -> [Violation] {
+        TextRules.documentation(in: file, inherited: [])
     }
 
     private func sample(_ text: String) -> SourceTree.File {
@@ -87,14 +95,22 @@ struct TextRulesTests {
 
     @Test("a declaration without a doc comment is found")
     func documentationSamples() {
-        #expect(TextRules.documentation(in: sample("public struct A {}")).count == 1)
-        #expect(TextRules.documentation(in: sample("// plain\npackage func f()")).count == 1)
-        #expect(TextRules.documentation(in: sample("/// Doc.\n\npublic let a = 1")).count == 1)
-        #expect(TextRules.documentation(in: sample("@inlinable public func f() {}")).count == 1)
-        #expect(TextRules.documentation(in: sample("/// Doc.\n@inlinable\npublic func f() {}")) == [])
-        #expect(TextRules.documentation(in: sample("    /// Doc.\n    public private(set) var a: Int")) == [])
-        #expect(TextRules.documentation(in: sample("public import XMPPCore\npublic extension A {}")) == [])
-        #expect(TextRules.documentation(in: sample("let publicKey = 1\nfunc package() {}")) == [])
+        #expect(undocumented(sample("public struct A {}")).count == 1)
+        #expect(undocumented(sample("// plain\npackage func f()")).count == 1)
+        #expect(undocumented(sample("/// Doc.\n\npublic let a = 1")).count == 1)
+        #expect(undocumented(sample("@inlinable public func f() {}")).count == 1)
+        #expect(undocumented(sample("/// Doc.\n@inlinable\npublic func f() {}")) == [])
+        #expect(undocumented(sample("    /// Doc.\n    public private(set) var a: Int")) == [])
+        #expect(undocumented(sample("public import XMPPCore\npublic extension A {}")) == [])
+        #expect(undocumented(sample("let publicKey = 1\nfunc package() {}")) == [])
+    }
+
+    @Test("what fulfils a documented requirement needs no comment of its own")
+    func requirementSamples() {
+        let file = sample("package protocol A {\n    /// Doc.\n    func f()\n    func g()\n}\nvar h = 1")
+        #expect(TextRules.requirements(in: file) == ["f"])
+        #expect(TextRules.documentation(in: sample("package func f() {}"), inherited: ["f"]) == [])
+        #expect(TextRules.documentation(in: sample("package func g() {}"), inherited: ["f"]).count == 1)
     }
 
     @Test("an unchecked Sendable without a word beside it is found")
