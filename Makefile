@@ -53,8 +53,7 @@ uninstall:
 
 examples:
 	@Scripts/dependencies build
-	$(SWIFT) build $(SWIFTFLAGS) --product xmpp-loopback
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/examples
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Examples/run
 
 format:
 	@SWIFT="$(SWIFT)" Scripts/lint --fix
