@@ -76,6 +76,7 @@ public struct XMPPConfiguration: Sendable {
 
 /// A password: wiped from memory when nobody refers to it any more, and never part of any description.
 public struct Password: Sendable, CustomStringConvertible, CustomDebugStringConvertible, ExpressibleByStringLiteral {
+    /// The bytes, for those who compute with them.
     package let secret: SecretBytes
 
     /// Takes a password over. The string itself stays in memory until Swift releases it: read secrets as bytes where

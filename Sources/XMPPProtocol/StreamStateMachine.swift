@@ -44,7 +44,9 @@ package struct StreamStateMachine: Sendable {
         case authenticated
     }
 
+    /// What the stream was told.
     package let configuration: StreamConfiguration
+    /// How far the stream has come.
     package internal(set) var state = State.idle
     /// Acknowledgements (XEP-0198).
     package internal(set) var management = StreamManagement()

@@ -15,6 +15,7 @@ final class PipeTransport: ByteTransport, @unchecked Sendable {
     private var isClosed = false
     /// While true, what is sent stays in ``pendingBytes``: a peer that does not read.
     var isStalled = false
+    let peerIsLoopback = true
     private(set) var pendingBytes = 0
     private(set) var wasAborted = false
 
