@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+
+/// What a ``LoopbackServer`` offers and how it behaves. The defaults are those of a good, modern server.
+public struct LoopbackOptions: Sendable {
+    /// Whether, and how urgently, the server offers the session request of the old RFC 3921.
+    public enum LegacySession: Sendable, Hashable {
+        /// Not at all.
+        case absent
+        /// Marked `<optional/>`.
+        case optional
+        /// As old servers do: clients must ask.
+        case required
+    }
+
+    /// What happens when a second client binds a resource that is taken (RFC 6120 §7.7.2.2).
+    public enum ResourceConflict: Sendable, Hashable {
+        /// The first client's stream ends with `conflict`.
+        case replacesOld
+        /// The second client's request is refused with `conflict`.
+        case refusesNew
+        /// The second client gets another resource.
+        case renamesNew
+    }
+
+    /// The SASL mechanisms offered, in this order. Default: SCRAM-SHA-512, -256, -1, and PLAIN. The `-PLUS` variants of
+    /// SCRAM and `ANONYMOUS` work too once they are named here.
+    public var mechanisms = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"]
+    /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
+    public var iterations = 4_096
+    /// Answers every authentication with this failure; `nil` checks the password.
+    public var authenticationFailure: SASLFailure.Condition?
+
+    /// Whether STARTTLS is offered on ``LoopbackServer/port``.
+    public var offersStartTLS = true
+    /// Whether there is a second port for TLS from the first byte.
+    public var offersDirectTLS = true
+    /// Whether authentication is offered without TLS too.
+    public var allowsPlaintext = false
+    /// What is wrong with the server's certificate.
+    public var certificateFlaw: TestCertificate.Flaw?
+    /// The names that the certificate presents; `nil` for the domain in every form.
+    public var certificateNames: [TestCertificate.Name]?
+
+    /// Whether Stream Management is offered (XEP-0198; acknowledgements, not resumption).
+    public var offersStreamManagement = true
+    /// Whether the server answers `<r/>`; when not, it swallows the acknowledgements.
+    public var answersAcknowledgementRequests = true
+    /// Asks the client for an acknowledgement after every so many stanzas; `nil` never asks.
+    public var requestsAcknowledgementEvery: Int?
+
+    /// The offer of the old session request.
+    public var legacySession = LegacySession.optional
+    /// What happens to a resource that is asked for twice.
+    public var resourceConflict = ResourceConflict.replacesOld
+    /// Whether rosters have versions (RFC 6121 §2.6).
+    public var offersRosterVersioning = true
+    /// Whether messages to an account without available resource are kept, else they bounce.
+    public var storesOfflineMessages = true
+    /// Whether pings to the server are answered (XEP-0199).
+    public var answersPing = true
+    /// Whether the server tells its features (XEP-0030).
+    public var answersDiscovery = true
+
+    /// Makes the default options.
+    public init() {}
+}

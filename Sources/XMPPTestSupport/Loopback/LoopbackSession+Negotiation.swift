@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+internal import XMPPCore
+internal import XMPPCrypto
+internal import XMPPProtocol
+internal import XMPPTransport
+internal import XMPPXML
+
+extension LoopbackSession {
+    /// Answers a stream header (RFC 6120 §4.7) with one of ours and the features, or with the error it deserves.
+    func open(_ header: Element, _ contentNamespace: String) {
+        var answer = Element("stream", namespace: Namespace.streams)
+        answer["from"] = router.domain.description
+        answer["id"] = SecureRandom().identifier()
+        answer["version"] = "1.0"
+        answer.language = "en"
+        guard let bytes = try? XMLSerializer.openTag(answer, contentNamespace: Namespace.client) else { return abort() }
+        transport.send(Array(XMLSerializer.declaration.utf8) + bytes)
+        if !header.isNamed("stream", namespace: Namespace.streams) || contentNamespace != Namespace.client {
+            return fail(StreamError(.invalidNamespace))
+        }
+        guard let to = header["to"].flatMap({ try? JID($0) }), to == router.domain else {
+            return fail(StreamError(.hostUnknown))
+        }
+        guard header["version"]?.hasPrefix("1.") == true else { return fail(StreamError(.unsupportedVersion)) }
+        phase = address == nil ? .negotiating : .binding
+        send(features)
+    }
+
+    /// What is offered now (RFC 6120 §4.3.2).
+    private var features: Element {
+        let options = router.options
+        var features = Element("features", namespace: Namespace.streams)
+        if address != nil {
+            features.append(Element("bind", namespace: Namespace.bind))
+            if options.legacySession != .absent {
+                var session = Element("session", namespace: Namespace.session)
+                if options.legacySession == .optional {
+                    session.append(Element("optional", namespace: Namespace.session))
+                }
+                features.append(session)
+            }
+            if options.offersStreamManagement { features.append(Element("sm", namespace: Namespace.streamManagement)) }
+            if options.offersRosterVersioning { features.append(Element("ver", namespace: Namespace.rosterVersioning)) }
+            features.append(Element("sub", namespace: Namespace.preApproval))
+            return features
+        }
+        if offersStartTLS {
+            var startTLS = Element("starttls", namespace: Namespace.startTLS)
+            if !options.allowsPlaintext { startTLS.append(Element("required", namespace: Namespace.startTLS)) }
+            features.append(startTLS)
+        }
+        if isSecure || options.allowsPlaintext { features.append(contentsOf: mechanismFeatures) }
+        return features
+    }
+
+    private var offersStartTLS: Bool { !isSecure && router.options.offersStartTLS && context != nil }
+
+    private var mechanismFeatures: [Element] {
+        let mechanisms = router.options.mechanisms.filter { isSecure || !$0.hasSuffix("-PLUS") }
+        var list = Element("mechanisms", namespace: Namespace.sasl)
+        for name in mechanisms { list.append(Element("mechanism", namespace: Namespace.sasl, text: name)) }
+        guard mechanisms.contains(where: { $0.hasSuffix("-PLUS") }) else { return [list] }
+        var types = Element("sasl-channel-binding", namespace: Namespace.saslChannelBinding)
+        for type in bindings.keys.map(\.rawValue).sorted() {
+            types.append(
+                Element("channel-binding", namespace: Namespace.saslChannelBinding, attributes: ["type": type]))
+        }
+        return [list, types]
+    }
+
+    private var bindings: [ChannelBindingType: [UInt8]] {
+        var bindings: [ChannelBindingType: [UInt8]] = [:]
+        bindings[.tlsExporter] = channel?.exporterBinding
+        bindings[.tlsServerEndPoint] = channel?.serverEndPointBinding
+        return bindings
+    }
+
+    /// Takes what a client sends before it is authenticated.
+    func negotiate(_ element: Element, rest: inout ArraySlice<UInt8>) {
+        switch (element.localName, element.namespace) {
+        case ("starttls", Namespace.startTLS):
+            guard offersStartTLS else {
+                // RFC 6120 §5.4.2.2.
+                send(Element("failure", namespace: Namespace.startTLS))
+                return close()
+            }
+            send(Element("proceed", namespace: Namespace.startTLS))
+            let pending = Array(rest)
+            rest = []
+            secure(.startTLS(pendingInput: pending))
+        case ("auth", Namespace.sasl):
+            authenticate(element)
+        case ("response", Namespace.sasl):
+            guard let bytes = Self.payload(element), var current = authenticator else {
+                return refuse(authenticator == nil ? .malformedRequest : .incorrectEncoding)
+            }
+            let step = current.respond(bytes) { router.account(named: $0) }
+            authenticator = current
+            answer(step)
+        case ("abort", Namespace.sasl):
+            refuse(.aborted)
+        default:
+            // RFC 6120 §4.9.3.12: stanzas have to wait for authentication.
+            fail(StreamError(.notAuthorized))
+        }
+    }
+
+    private func authenticate(_ element: Element) {
+        let options = router.options
+        guard isSecure || options.allowsPlaintext else { return refuse(.encryptionRequired) }
+        if let failure = options.authenticationFailure { return refuse(failure) }
+        let initial: [UInt8]?
+        switch element.text {
+        case "": initial = nil
+        default:
+            guard let bytes = Self.payload(element) else { return refuse(.incorrectEncoding) }
+            initial = bytes
+        }
+        var fresh = LoopbackAuthenticator(
+            mechanisms: options.mechanisms.filter { isSecure || !$0.hasSuffix("-PLUS") },
+            iterations: options.iterations, bindings: bindings)
+        let step = fresh.start(element["mechanism"] ?? "", initial: initial) { router.account(named: $0) }
+        authenticator = fresh
+        answer(step)
+    }
+
+    /// Base64, where `=` stands for nothing (RFC 6120 §6.4.2).
+    private static func payload(_ element: Element) -> [UInt8]? {
+        element.text == "=" || element.text.isEmpty ? [] : Base64.decode(element.text)
+    }
+
+    private func answer(_ step: LoopbackAuthenticator.Step) {
+        switch step {
+        case .challenge(let bytes):
+            send(Element("challenge", namespace: Namespace.sasl, text: bytes.isEmpty ? "=" : Base64.encode(bytes)))
+        case .failure(let condition):
+            refuse(condition)
+        case .success(let account, let data):
+            guard let jid = account ?? anonymousAccount() else { return refuse(.temporaryAuthFailure) }
+            authenticator = nil
+            send(Element("success", namespace: Namespace.sasl, text: data.map { Base64.encode($0) } ?? ""))
+            address = jid
+            restart()
+        }
+    }
+
+    /// An account for one guest (RFC 4505).
+    private func anonymousAccount() -> JID? {
+        try? router.addAccount("guest-\(SecureRandom().identifier())", password: nil).jid
+    }
+
+    private func refuse(_ condition: SASLFailure.Condition) {
+        authenticator = nil
+        send(
+            Element(
+                "failure", namespace: Namespace.sasl,
+                children: [Element(condition.rawValue, namespace: Namespace.sasl)]))
+    }
+}
