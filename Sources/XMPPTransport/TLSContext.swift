@@ -175,7 +175,9 @@ package final class TLSContext: @unchecked Sendable {
         case .file(let path):
             isKeyRead = SSL_CTX_use_PrivateKey_file(handle, path, SSL_FILETYPE_PEM) == 1
         case .bytes(let bytes):
-            isKeyRead = try SSL_CTX_use_PrivateKey(handle, PEM.privateKey(bytes).handle) == 1
+            let key = try PEM.privateKey(bytes)
+            // Without this the key may be freed before OpenSSL has taken its own reference.
+            isKeyRead = withExtendedLifetime(key) { SSL_CTX_use_PrivateKey(handle, key.handle) == 1 }
         }
         guard isKeyRead, SSL_CTX_check_private_key(handle) == 1 else {
             throw TLSError.configuration(
