@@ -86,7 +86,8 @@ struct StreamFramer {
             if state == .lessThan && depth <= 1 { end = scanEnd(bytes.count, limits) }
         }
         guard end == bytes.count else {
-            return .error(.limitExceeded("more than \(limits.maximumStanzaBytes) bytes in one first-level element"))
+            let maximum = min(limits.maximumStanzaBytes, XMLLimits.ceilingOfStanzaBytes)
+            return .error(.limitExceeded("more than \(maximum) bytes in one first-level element"))
         }
         return .end
     }
@@ -94,8 +95,7 @@ struct StreamFramer {
     /// One past the last byte that the current unit may have in this buffer.
     private func scanEnd(_ count: Int, _ limits: XMLLimits) -> Int {
         guard !isBetweenUnits else { return count }
-        // Halved, so that adding the start cannot overflow.
-        return min(count, max(unitStart + min(limits.maximumStanzaBytes, Int.max / 2), 0))
+        return min(count, max(unitStart + min(limits.maximumStanzaBytes, XMLLimits.ceilingOfStanzaBytes), 0))
     }
 
     /// Skips bytes that change nothing but a count: the middle of a text, of an attribute value or of a name. All but

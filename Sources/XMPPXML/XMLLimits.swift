@@ -2,7 +2,8 @@
 
 /// How much one first-level element of a stream may ask for. Passing a limit ends the stream with `policy-violation`.
 public struct XMLLimits: Sendable, Hashable {
-    /// Bytes of one first-level element, or of the stream header; default 1 MiB.
+    /// Bytes of one first-level element, or of the stream header; default 1 MiB, at most 9,000,000 (libxml2 refuses
+    /// texts and tags of ten million): a larger value counts as that.
     public var maximumStanzaBytes: Int
     /// Levels of nesting below the root; default 64.
     public var maximumDepth: Int
@@ -24,6 +25,9 @@ public struct XMLLimits: Sendable, Hashable {
         self.maximumElements = maximumElements
         self.maximumNameBytes = maximumNameBytes
     }
+
+    /// The largest ``maximumStanzaBytes`` that has an effect.
+    static let ceilingOfStanzaBytes = 9_000_000
 
     /// The limits of an authenticated stream.
     public static let session = XMLLimits()
