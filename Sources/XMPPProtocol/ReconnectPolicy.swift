@@ -43,7 +43,7 @@ public struct ReconnectPolicy: Sendable, Hashable {
             span = min(maximumDelay, baseDelay * (1 << doublings))
         }
         attempts += 1
-        let fraction = min(max(random, 0), 1)
+        let fraction = random.isFinite ? min(max(random, 0), 1) : 0
         return max(minimumDelay, span * fraction)
     }
 }

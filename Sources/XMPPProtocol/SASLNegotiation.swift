@@ -33,8 +33,10 @@ package struct SASLNegotiation: Sendable {
     private let authentication: SASLAuthentication
     private let selector: SASLMechanismSelector
     private let nonces: [String]
-    private var offer: [SASLMechanismName]
-    private let channelBindingTypes: [ChannelBindingType]?
+    /// The whole offer, as XEP-0474 hashes it.
+    private let offer: SASLAdvertisement
+    /// Mechanisms that the server offered and then refused as such.
+    private var refused: Set<SASLMechanismName> = []
     private var mechanism: (any SASLMechanism)?
 
     /// The most mechanisms that are tried one after another when the server rejects one as such.
@@ -52,8 +54,9 @@ package struct SASLNegotiation: Sendable {
         random: any RandomSource
     ) {
         self.authentication = authentication
-        offer = features.mechanisms.map(SASLMechanismName.init)
-        channelBindingTypes = features.channelBindings?.map(ChannelBindingType.init)
+        offer = SASLAdvertisement(
+            mechanisms: features.mechanisms.map(SASLMechanismName.init),
+            channelBindingTypes: features.channelBindings?.map(ChannelBindingType.init))
         nonces = (0..<Self.maximumAttempts).map { _ in random.identifier() }
         selector = SASLMechanismSelector(
             credentials: authentication.credentials,
@@ -73,16 +76,18 @@ package struct SASLNegotiation: Sendable {
 
     private mutating func attempt(_ number: Int) -> Outcome {
         attempts = number + 1
-        let advertisement = SASLAdvertisement(mechanisms: offer, channelBindingTypes: channelBindingTypes)
+        let remaining = SASLAdvertisement(
+            mechanisms: offer.mechanisms.filter { !refused.contains($0) },
+            channelBindingTypes: offer.channelBindingTypes)
         let selection: SASLSelection
         do {
-            selection = try selector.select(from: advertisement)
+            selection = try selector.select(from: remaining)
         } catch {
             return .failed(.noMechanism("\(error)"), abort: nil)
         }
         do {
             var mechanism = try selection.makeMechanism(
-                credentials: authentication.credentials, advertisement: advertisement, nonce: nonces[number])
+                credentials: authentication.credentials, advertisement: offer, nonce: nonces[number])
             let initial = try mechanism.start()
             self.mechanism = mechanism
             var auth = Element("auth", namespace: Namespace.sasl, attributes: ["mechanism": selection.name.rawValue])
@@ -137,7 +142,7 @@ package struct SASLNegotiation: Sendable {
         switch failure.condition {
         case .invalidMechanism, .mechanismTooWeak:
             guard attempts < Self.maximumAttempts, let current = mechanism?.name else { break }
-            offer.removeAll { $0 == current }
+            refused.insert(current)
             let next = attempt(attempts)
             if case .send = next { return next }
         default: break

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import XMPPCore
+import XMPPXML
+
+@testable import XMPPProtocol
+
+@Suite("Stream Management: acknowledgements (XEP-0198 §4)")
+struct StreamManagementTests {
+    private static let stanza = Element("message", namespace: Namespace.client)
+
+    private func acknowledgement(_ h: String?) -> Element {
+        Element("a", namespace: Namespace.streamManagement, attributes: ["h": h])
+    }
+
+    @Test("the outbound count starts when <enable/> is sent, the inbound one at <enabled/>")
+    func start() {
+        var management = StreamManagement()
+        management.sent(Self.stanza)
+        #expect(management.sent == 0, "before <enable/> nothing counts")
+        #expect(management.enable().localName == "enable")
+        management.sent(Self.stanza)
+        management.handledStanza()
+        #expect(management.received(Element("enabled", namespace: Namespace.streamManagement)) == .enabled)
+        management.handledStanza()
+        #expect(management.sent == 1)
+        #expect(management.handled == 1)
+        #expect(management.received(Element("enabled", namespace: Namespace.streamManagement)) == .ignored)
+        #expect(management.handled == 1, "a second <enabled/> changes nothing")
+    }
+
+    @Test("only message, presence and iq of the content namespace count", arguments: ["a", "r", "other"])
+    func counts(name: String) {
+        var management = StreamManagement(sent: 0, acknowledged: 0, handled: 0)
+        management.sent(Element(name, namespace: Namespace.client))
+        management.sent(Element("message", namespace: "urn:example"))
+        #expect(management.sent == 0)
+    }
+
+    @Test(
+        "acknowledgements are taken modulo 2^32; too high a one is an error, not a wrap",
+        arguments: [
+            // sent, acknowledged, h, what remains unacknowledged (nil: an error)
+            (UInt32(3), UInt32(1), "2", UInt32(1)), (3, 1, "3", 0), (3, 1, "1", 2), (3, 1, "4", nil),
+            (3, 1, "0", nil), (3, 1, "4294967295", nil), (1, .max - 1, "1", 0), (1, .max - 1, "4294967295", 2),
+            (1, .max - 1, "2", nil), (.max, .max - 3, "4294967295", 0),
+        ] as [(UInt32, UInt32, String, UInt32?)])
+    func counters(sent: UInt32, acknowledged: UInt32, h: String, remaining: UInt32?) {
+        var management = StreamManagement(sent: sent, acknowledged: acknowledged, handled: 0)
+        let outcome = management.received(acknowledgement(h))
+        if let remaining {
+            #expect(outcome == .acknowledged(UInt32(h) ?? 0))
+            #expect(management.unacknowledged == remaining)
+        } else {
+            guard case .violation(let error) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.condition == .undefinedCondition)
+            #expect(error.applicationCondition?.localName == "handled-count-too-high")
+            #expect(error.applicationCondition?["h"] == h)
+        }
+    }
+
+    @Test("a number that is none leaves the queue as it is", arguments: [nil, "", "-1", "+1", "1x", "4294967296", "٣"])
+    func junk(h: String?) {
+        var management = StreamManagement(sent: 3, acknowledged: 1, handled: 0)
+        #expect(management.received(acknowledgement(h)) == .ignored)
+        #expect(management.unacknowledged == 2)
+    }
+
+    @Test("one request at a time joins the acknowledgements of a burst")
+    func requests() {
+        var management = StreamManagement(sent: 0, acknowledged: 0, handled: 0)
+        #expect(management.request() == nil, "nothing to ask for")
+        management.sent(Self.stanza)
+        #expect(management.request()?.localName == "r")
+        management.sent(Self.stanza)
+        #expect(management.request() == nil, "one is outstanding")
+        #expect(management.received(acknowledgement("1")) == .acknowledged(1))
+        #expect(management.request()?.localName == "r")
+    }
+
+    @Test("an answer says what was handled; elements of other versions are none of ours")
+    func answers() {
+        var management = StreamManagement(sent: 0, acknowledged: 0, handled: 7)
+        #expect(
+            management.received(Element("r", namespace: Namespace.streamManagement)) == .answer(acknowledgement("7")))
+        management.handledStanza()
+        #expect(management.answer["h"] == "8")
+        var off = StreamManagement()
+        #expect(off.received(Element("r", namespace: Namespace.streamManagement)) == .ignored)
+        #expect(off.received(acknowledgement("1")) == .ignored)
+    }
+
+    @Test("the machine counts a stanza after it has been dealt with, whatever it is")
+    func machineCounts() throws {
+        var harness = try MachineHarness()
+        try harness.establish()
+        for xml in ["<message from='bad jid@@'/>", "<iq type='error' id='none'/>", "<presence/>"] {
+            let stanza = try harness.receive(xml).compactMap(\.stanza)
+            #expect(stanza.count == 1)
+            harness.machine.handledStanza()
+        }
+        let answer = try harness.receive("<r xmlns='urn:xmpp:sm:3'/>").compactMap(\.sent).first
+        #expect(answer?["h"] == "3")
+        #expect(try harness.receive("<r xmlns='urn:xmpp:sm:2'/>") == [])
+    }
+
+    @Test("a wrong count of the server ends the stream and names both numbers")
+    func violation() throws {
+        var harness = try MachineHarness()
+        try harness.establish()
+        _ = harness.machine.send(Self.stanza)
+        let actions = try harness.receive("<a xmlns='urn:xmpp:sm:3' h='2'/>")
+        guard case .violation(let error)? = actions.end else {
+            Issue.record("the stream did not end: \(actions)")
+            return
+        }
+        #expect(error.applicationCondition?["send-count"] == "1")
+    }
+
+    @Test("a refusal leaves the session without acknowledgements")
+    func refused() throws {
+        var harness = try MachineHarness()
+        try harness.establish(managed: false)
+        #expect(harness.machine.isEstablished)
+        #expect(!harness.machine.management.isOn)
+    }
+}
