@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "XMPPTestSupport", targets: ["XMPPTestSupport"]),
         .executable(name: "jabberctl", targets: ["jabberctl"]),
         .executable(name: "jabberctld", targets: ["jabberctld"]),
+        .executable(name: "xmpp-loopback", targets: ["xmpp-loopback"]),
     ],
     targets: [
         // Cellar: C libraries, one module map and one shim header each.
@@ -73,6 +74,8 @@ let package = Package(
             "XMPPTestSupport",
             ["XMPP", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport", "COpenSSL"]
         ),
+        .executableTarget(
+            name: "xmpp-loopback", dependencies: ["XMPPTestSupport", "XMPP", "XMPPCrypto"], swiftSettings: strict),
 
         tests("XMPPXMLTests", ["XMPPXML"]),
         tests("XMPPCryptoTests", ["XMPPCrypto"]),
