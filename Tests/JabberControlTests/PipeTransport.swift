@@ -18,7 +18,6 @@ final class PipeTransport: ByteTransport, @unchecked Sendable {
     let peerIsLoopback = true
     private(set) var pendingBytes = 0
     private(set) var wasAborted = false
-    var peerIsLoopback: Bool { true }
 
     private init(executor: StreamExecutor, pieceSize: Int) {
         self.executor = executor
