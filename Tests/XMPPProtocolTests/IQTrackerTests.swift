@@ -26,7 +26,8 @@ struct IQTrackerTests {
             (nil, "net", false), ("juliet@example.com/balcony", "juliet@example.com/balcony", true),
             ("juliet@example.com/balcony", "juliet@example.com", false), ("juliet@example.com/balcony", nil, false),
             ("juliet@example.com/balcony", "example.net", false), ("romeo@example.net", nil, true),
-            ("example.net", "example.net", true), ("example.net", nil, false), ("example.net", "romeo@example.net", false),
+            ("example.net", "example.net", true), ("example.net", nil, false),
+            ("example.net", "romeo@example.net", false),
         ] as [(String?, String?, Bool)])
     func sender(to: String?, from: String?, counts: Bool) throws {
         var tracker = try tracker()

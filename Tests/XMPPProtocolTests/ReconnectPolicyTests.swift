@@ -15,7 +15,9 @@ struct ReconnectPolicyTests {
         #expect(policy.failed(random: 0.5) == .seconds(30))
     }
 
-    @Test("no attempt comes within a second of the one before, whatever the dice say", arguments: [0, -1, .nan] as [Double])
+    @Test(
+        "no attempt comes within a second of the one before, whatever the dice say",
+        arguments: [0, -1, .nan] as [Double])
     func minimum(random: Double) {
         var policy = ReconnectPolicy()
         for _ in 0..<100 { #expect(policy.failed(random: random) >= .seconds(1)) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import XMPPCore
 import XMPPXML
@@ -38,20 +39,45 @@ struct StreamManagementTests {
         #expect(management.sent == 0)
     }
 
+    /// One row of `Tests/Vectors/sm-counters.tsv`.
+    struct CounterVector: Sendable {
+        let sent: UInt64
+        let acknowledged: UInt64
+        let h: UInt32
+        /// How many stanzas leave the queue; `nil` for an error.
+        let leaves: UInt32?
+
+        static let all: [CounterVector] = {
+            let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            let table = try? String(contentsOf: folder.appending(path: "Vectors/sm-counters.tsv"), encoding: .utf8)
+            return (table ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+                let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+                guard cells.count >= 4, let sent = UInt64(cells[0]), let acknowledged = UInt64(cells[1]),
+                    let h = UInt32(cells[2])
+                else { return nil }
+                let leaves = cells[3].hasPrefix("ack ") ? UInt32(cells[3].dropFirst(4)) : nil
+                return CounterVector(sent: sent, acknowledged: acknowledged, h: h, leaves: leaves)
+            }
+        }()
+    }
+
+    @Test("the table of counters is there")
+    func table() {
+        #expect(CounterVector.all.count == 15)
+    }
+
     @Test(
-        "acknowledgements are taken modulo 2^32; too high a one is an error, not a wrap",
-        arguments: [
-            // sent, acknowledged, h, what remains unacknowledged (nil: an error)
-            (UInt32(3), UInt32(1), "2", UInt32(1)), (3, 1, "3", 0), (3, 1, "1", 2), (3, 1, "4", nil),
-            (3, 1, "0", nil), (3, 1, "4294967295", nil), (1, .max - 1, "1", 0), (1, .max - 1, "4294967295", 2),
-            (1, .max - 1, "2", nil), (.max, .max - 3, "4294967295", 0),
-        ] as [(UInt32, UInt32, String, UInt32?)])
-    func counters(sent: UInt32, acknowledged: UInt32, h: String, remaining: UInt32?) {
-        var management = StreamManagement(sent: sent, acknowledged: acknowledged, handled: 0)
-        let outcome = management.received(acknowledgement(h))
-        if let remaining {
-            #expect(outcome == .acknowledged(UInt32(h) ?? 0))
-            #expect(management.unacknowledged == remaining)
+        "acknowledgements are taken modulo 2^32; too high a one is an error, not a wrap", arguments: CounterVector.all)
+    func counters(vector: CounterVector) {
+        var management = StreamManagement(
+            sent: UInt32(truncatingIfNeeded: vector.sent),
+            acknowledged: UInt32(truncatingIfNeeded: vector.acknowledged),
+            handled: 0)
+        let before = management.unacknowledged
+        let outcome = management.received(acknowledgement(String(vector.h)))
+        if let leaves = vector.leaves {
+            #expect(outcome == .acknowledged(vector.h))
+            #expect(before - management.unacknowledged == leaves)
         } else {
             guard case .violation(let error) = outcome else {
                 Issue.record("\(outcome)")
@@ -59,7 +85,7 @@ struct StreamManagementTests {
             }
             #expect(error.condition == .undefinedCondition)
             #expect(error.applicationCondition?.localName == "handled-count-too-high")
-            #expect(error.applicationCondition?["h"] == h)
+            #expect(error.applicationCondition?["h"] == String(vector.h))
         }
     }
 

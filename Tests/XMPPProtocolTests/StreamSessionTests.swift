@@ -83,7 +83,8 @@ struct StreamSessionTests {
         var harness = try MachineHarness()
         let id = try harness.bind("<stream:features><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/></stream:features>")
         let actions = try harness.receive(
-            "<iq type='result' id='\(id)'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><jid>\(text)</jid></bind></iq>")
+            "<iq type='result' id='\(id)'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><jid>\(text)</jid></bind></iq>"
+        )
         #expect(harness.machine.isEstablished == isTaken)
         #expect((actions.end == nil) == isTaken)
     }
