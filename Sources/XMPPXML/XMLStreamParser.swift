@@ -21,7 +21,7 @@ package final class XMLStreamParser {
     package struct Outcome: Sendable, Equatable {
         /// The events completed, in order.
         package var events: [XMLStreamEvent] = []
-        /// How many of the given bytes were taken.
+        /// How many of the given bytes were taken; without meaning after an error.
         package var consumed: Int = 0
         /// Why parsing ended for good; `events` came before it.
         package var error: XMLStreamError?

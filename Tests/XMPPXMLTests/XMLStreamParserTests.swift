@@ -33,6 +33,15 @@ struct XMLStreamParserTests {
         #expect(result.events.first != .streamOpened(header, contentNamespace: "jabber:client"))
     }
 
+    @Test("Text, references and CDATA sections in a row are one text node (XML §2.4, §2.7, §4.1)")
+    func mixedText() throws {
+        let element = try Element.parse(
+            "<a b='&#x26;lt;&amp;&#10;x\ny'>1&amp;2<![CDATA[<3>&lt;]]]]><![CDATA[>]]>&#52;é</a>")
+        #expect(element.nodes == [.text("1&2<3>&lt;]]>4é")])
+        // A line feed in an attribute is a space unless it came by reference (XML §3.3.3).
+        #expect(element["b"] == "&lt;&\nx y")
+    }
+
     @Test("A header without default namespace has an empty content namespace; an empty root opens and closes")
     func headers() {
         let result = ParserHarness.run("<s:stream xmlns:s='urn:s'/>")
