@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+
+@testable import JabberCLI
+
+@Suite("jabberctl account")
+struct AccountTests {
+    let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    func run(_ words: String..., passwords: [String] = [], variables: [String: String] = [:]) async -> CommandRun {
+        await jabberctl(words, in: Surroundings(variables: variables, home: folder.path, passwords: passwords))
+    }
+
+    private let file = ".config/jabberctl/accounts/me@example.org.json"
+
+    @Test("an account is added with a password that is asked twice, and becomes the default")
+    func add() async {
+        let added = await run("account", "add", "Me@Example.org", passwords: ["geheim", "geheim"])
+        #expect(added.code == 0 && added.output == "me@example.org\tme@example.org\tyes\t\t\t\tconfiguration\n")
+        #expect(folder.text(file) == "{\n  \"jid\": \"me@example.org\",\n  \"password\": \"geheim\"\n}\n")
+        #expect(folder.mode(file) == 0o600)
+        let json = await run("account", "list", "--json")
+        #expect(
+            json.output == #"{"api":1,"accounts":[{"name":"me@example.org","jid":"me@example.org","#
+                + #""passwordSource":"configuration","default":true}]}"# + "\n")
+        #expect(added.asked.isEmpty && added.choice == nil)
+    }
+
+    @Test("options of the connection are stored; relative paths made absolute")
+    func options() async {
+        let added = await run(
+            "account", "add", "me@example.org/home", "--name", "work", "--host", "h", "--port", "5223", "--tls",
+            "direct", "--ca",
+            "ca.pem", "--priority", "-1", "--allow-plain", "--password-command", "pass show 'x y'")
+        #expect(added.code == 0)
+        #expect(
+            (try? JSONReader.read(folder.text(".config/jabberctl/accounts/work.json").utf8)) == [
+                "jid": "me@example.org", "host": "h", "port": 5223, "tls": "direct",
+                "ca": .string(folder.path + "/ca.pem"),
+                "resource": "home", "priority": -1, "allowPlain": true, "passwordCommand": ["pass", "show", "x y"],
+            ])
+    }
+
+    @Test(
+        "what is no JID is refused and names the part (RFC 7622)",
+        arguments: [
+            ("example.org", "has no localpart"), ("@example.org", "localpart of \"@example.org\" is empty"),
+            ("me@", "domainpart of \"me@\" is empty"),
+            ("a b@example.org", "localpart of \"a b@example.org\" contains U+0020"),
+            ("a<b@example.org", "contains U+003C"), ("me@ex ample", "domainpart of"),
+            ("me@example.org/", "resourcepart of"),
+            ("me@a@b", "domainpart of"),
+            (String(repeating: "x", count: 1024) + "@example.org", "longer than 1023 bytes"),
+        ])
+    func badJID(_ jid: String, _ message: String) async {
+        let added = await run("account", "add", jid, "--no-password")
+        #expect(added.code == 65 && added.errors.contains(message))
+        #expect(folder.text(".config/jabberctl/config.json").isEmpty)
+    }
+
+    @Test("two passwords that differ, an account that exists and a strange name are refused")
+    func refused() async {
+        #expect(await run("account", "add", "me@example.org", passwords: ["a", "b"]).code == 65)
+        #expect(await run("account", "add", "me@example.org", "--no-password").code == 0)
+        #expect(await run("account", "add", "me@example.org", "--no-password").code == 65)
+        #expect(await run("account", "add", "you@example.org", "--name", "../x", "--no-password").code == 64)
+    }
+
+    @Test("the default is shown, chosen and removed")
+    func choose() async {
+        for jid in ["a@example.org", "b@example.org"] { _ = await run("account", "add", jid, "--no-password") }
+        #expect(await run("account", "default", "-g", "name").output == "a@example.org\n")
+        #expect(await run("account", "default", "b@example.org", "-g", "default").output == "true\n")
+        #expect(await run("account", "show", "-g", "name").output == "b@example.org\n")
+        #expect(await run("account", "remove", "b@example.org").output == "b@example.org\n")
+        #expect(await run("account", "list", "-g", "name").output == "a@example.org\n")
+        #expect(await run("account", "show", "b@example.org").code == 4)
+        #expect(await run("account", "remove").code == 64)
+    }
+
+    @Test("a new password replaces the old one")
+    func passwd() async {
+        _ = await run("account", "add", "me@example.org", passwords: ["old", "old"])
+        #expect(await run("account", "passwd", variables: ["JABBERCTL_PASSWORD": "new"]).code == 0)
+        #expect(folder.text(file).contains("\"new\"") && !folder.text(file).contains("old"))
+        #expect(await run("account", "passwd", "--password-command", "pass x").code == 0)
+        #expect(!folder.text(file).contains("\"password\""))
+        #expect(await run("account", "passwd").code == 64)
+    }
+
+    @Test("nothing that is printed holds the password")
+    func secret() async {
+        var text = ""
+        for words in [["add", "me@example.org"], ["list"], ["show", "--json"], ["show"], ["default"], ["passwd"]] {
+            let run = await jabberctl(
+                ["account"] + words,
+                in: Surroundings(home: folder.path, passwords: ["geheim", "geheim"]))
+            text += run.output + run.errors
+        }
+        #expect(text.contains("me@example.org") && !text.contains("geheim"))
+    }
+
+    @Test("a password file that others may read is refused with the chmod to run")
+    func permissions() async throws {
+        try folder.write(#"{"jid":"me@example.org","password":"x"}"#, to: file, mode: 0o644)
+        let list = await run("account", "list")
+        #expect(list.code == 78 && list.errors.contains("chmod 600 '\(folder.path)/\(file)'"))
+    }
+
+    @Test("a dry run changes nothing")
+    func dryRun() async {
+        #expect(await run("account", "add", "me@example.org", "--no-password", "-n").code == 0)
+        #expect(folder.text(file).isEmpty)
+    }
+
+    @Test("--config names another settings file, made when it is missing")
+    func config() async {
+        let added = await run("--config", "own/c.json", "account", "add", "me@example.org", "--no-password")
+        #expect(added.code == 0 && folder.text("own/accounts/me@example.org.json").contains("me@example.org"))
+        #expect(folder.text("own/c.json").contains("defaultAccount"))
+        #expect(await run("--config", "none.json", "account", "list").code == 66)
+    }
+
+    @Test(
+        "sendxmpp's file is understood in its forms",
+        arguments: [
+            ("# me\nme@example.org secret\n", "me@example.org", nil, nil),
+            ("me@example.org:5223 secret", "me@example.org", "example.org", 5223),
+            ("me@example.org;xmpp.example.net:5222 secret", "me@example.org", "xmpp.example.net", 5222),
+            ("me@talk.example.net secret example.org", "me@example.org", "talk.example.net", nil),
+            ("username: me\njserver: example.org\npassword: secret\n", "me@example.org", nil, nil),
+            (
+                "username: me\njserver: xmpp.example.net\nport: 5222\ncomponent: example.org\npassword: secret",
+                "me@example.org", "xmpp.example.net", 5222
+            ),
+        ] as [(String, String, String?, Int?)])
+    func sendxmpp(_ text: String, _ jid: String, _ host: String?, _ port: Int?) throws {
+        let file = try SendxmppFile(text: text, path: "f")
+        #expect(file.jid == jid && file.host == host && file.port == port && file.password == "secret")
+    }
+
+    @Test("an account comes from sendxmpp's file, which must be private too")
+    func importing() async throws {
+        try folder.write("me@example.org secret\n", to: "rc")
+        #expect(await run("account", "add", "--import", "rc").code == 0)
+        #expect(folder.text(file).contains("secret"))
+        try folder.write("me@example.org secret\n", to: "open", mode: 0o644)
+        #expect(await run("account", "add", "--import", "open", "--name", "o").code == 78)
+        #expect(await run("account", "add", "--import", "none", "--name", "o").code == 66)
+        try folder.write("what?\n", to: "strange")
+        #expect(await run("account", "add", "--import", "strange", "--name", "o").code == 65)
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberCLI
+import JabberControl
+import SocketIO
+import Synchronization
+
+/// A daemon of a test: answers each method as it is told and keeps what it was asked.
+final class FakeDaemon: ControlService {
+    typealias Method = @Sendable (ControlRequest, ControlSession) async throws(ControlError) -> JSONValue
+
+    private let methods: [String: Method]
+    private let seen = Mutex<[ControlRequest]>([])
+    private let greeting: ControlGreeting
+
+    init(_ methods: [String: Method] = [:], greeting: ControlGreeting = ControlGreeting(instance: "test")) {
+        self.methods = methods
+        self.greeting = greeting
+    }
+
+    /// A daemon with one method that always gives the same.
+    convenience init(_ method: String, _ result: JSONValue) {
+        self.init([method: { (_, _) throws(ControlError) in result }])
+    }
+
+    /// A daemon with one method that fails.
+    convenience init(_ method: String, failing error: ControlError) {
+        self.init([method: { (_, _) throws(ControlError) in throw error }])
+    }
+
+    /// A daemon with one method that sends events and then waits to be cancelled.
+    convenience init(_ method: String, events: [JSONValue]) {
+        self.init([
+            method: { (request, session) async throws(ControlError) in
+                for event in events { session.notify(event, of: request.id) }
+                for await _ in AsyncStream<Void>(unfolding: { await Self.forever() }) {}
+                throw ControlError(.cancelled, "cancelled")
+            }
+        ])
+    }
+
+    private static func forever() async -> Void? {
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+        return nil
+    }
+
+    /// What was asked, in order.
+    var requests: [ControlRequest] {
+        seen.withLock { $0 }
+    }
+
+    func respond(to request: ControlRequest, in session: ControlSession) async throws(ControlError) -> JSONValue {
+        seen.withLock { $0.append(request) }
+        if let method = methods[request.method] { return try await method(request, session) }
+        throw ControlError(.unknownMethod, "no method \(request.method)")
+    }
+
+    /// Connects a command to this daemon.
+    func connect(isPrivate: Bool) throws(ControlError) -> DaemonConnection {
+        do {
+            let (near, far) = try SocketPair.transports(
+                on: StreamExecutor(label: "near"), and: StreamExecutor(label: "far"))
+            let session = ControlSession(over: far, greeting: greeting, service: self)
+            let server = Task { await session.run() }
+            let client = ControlClient(over: near)
+            return DaemonConnection(client: client, isPrivate: isPrivate) {
+                await client.close()
+                await server.value
+            }
+        } catch {
+            throw ControlError(.internalError, "\(error)")
+        }
+    }
+}
+
+/// A command line run in this process, with what it wrote.
+struct CommandRun {
+    var code: Int32
+    var output: String
+    var errors: String
+    var asked: [ControlRequest]
+    var choice: DaemonChoice?
+
+    /// The lines of standard output.
+    var lines: [String] {
+        output.split(separator: "\n").map(String.init)
+    }
+}
+
+/// What a test may set besides the words.
+struct Surroundings {
+    var input: [String] = []
+    var isTerminal = false
+    var width = 80
+    var variables: [String: String] = [:]
+    var home = "/nonexistent"
+    var passwords: [String] = []
+    var descriptors: [Int32: String] = [:]
+    var breaksPipe = false
+}
+
+/// Runs `jabberctl` with these words against a daemon.
+func jabberctl(
+    _ words: String..., daemon: FakeDaemon = FakeDaemon(), in surroundings: Surroundings = Surroundings()
+) async -> CommandRun {
+    await jabberctl(words, daemon: daemon, in: surroundings)
+}
+
+/// Runs `jabberctl` with these words against a daemon.
+func jabberctl(
+    _ words: [String], daemon: FakeDaemon = FakeDaemon(), in surroundings: Surroundings = Surroundings()
+) async -> CommandRun {
+    let output = Mutex<[UInt8]>([])
+    let errors = Mutex<[UInt8]>([])
+    let choice = Mutex<DaemonChoice?>(nil)
+    let input = Mutex(surroundings.input)
+    let passwords = Mutex(surroundings.passwords)
+    var paths = RuntimePaths(environment: ["HOME": surroundings.home])
+    paths.system = surroundings.home + "/etc"
+    var environment = CLIEnvironment(
+        arguments: words, variables: surroundings.variables, paths: paths,
+        write: { (bytes) throws(ControlError) in
+            if surroundings.breaksPipe { throw ControlError(.inputOutput, "standard output is closed") }
+            output.withLock { $0 += bytes }
+        },
+        writeError: { bytes in errors.withLock { $0 += bytes } },
+        connect: { (wanted) throws(ControlError) in
+            choice.withLock { $0 = wanted }
+            return try daemon.connect(isPrivate: wanted.isPrivate)
+        })
+    environment.isOutputTerminal = surroundings.isTerminal
+    environment.width = surroundings.width
+    environment.currentFolder = surroundings.home
+    environment.readInput = { () throws(ControlError) in
+        input.withLock { $0.isEmpty ? nil : Array($0.removeFirst().utf8) }
+    }
+    environment.askPassword = { (prompt) throws(ControlError) in
+        errors.withLock { $0 += Array(prompt.utf8) }
+        return passwords.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+    environment.readDescriptor = { (number) throws(ControlError) in
+        guard let text = surroundings.descriptors[number] else { throw ControlError(.inputOutput, "not open") }
+        return Array(text.utf8)
+    }
+    let code = await CommandRunner.run(environment)
+    return CommandRun(
+        code: code.rawValue, output: String(decoding: output.withLock { $0 }, as: UTF8.self),
+        errors: String(decoding: errors.withLock { $0 }, as: UTF8.self), asked: daemon.requests,
+        choice: choice.withLock { $0 })
+}

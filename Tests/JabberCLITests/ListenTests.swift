@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+
+@testable import JabberCLI
+
+@Suite("jabberctl listen", .timeLimit(.minutes(1)))
+struct ListenTests {
+    static let events: [JSONValue] = [
+        [
+            "api": 1, "account": "me@example.org", "type": "message", "direction": "in",
+            "from": "bob@example.org/phone",
+            "kind": "chat", "id": "1", "body": "hi\nthere\u{7}", "at": "2026-01-02T03:04:05.678Z",
+        ],
+        [
+            "api": 1, "type": "presence", "from": "bob@example.org/phone", "show": "away", "status": "lunch",
+            "at": "2026-01-02T03:04:06.000Z",
+        ],
+        [
+            "api": 1, "type": "account", "account": "me@example.org", "connection": "connected",
+            "at": "2026-01-02T03:04:07.000Z",
+        ],
+    ]
+
+    @Test("in a pipe an event is one line: when, what, who, text")
+    func pipe() async {
+        let run = await jabberctl("listen", "--count", "3", daemon: FakeDaemon("listen", events: Self.events))
+        #expect(run.code == 0)
+        #expect(
+            run.output == """
+                2026-01-02T03:04:05.678Z\tmessage\tbob@example.org/phone\thi\\u{a}there\\u{7}
+                2026-01-02T03:04:06.000Z\tpresence\tbob@example.org/phone\taway (lunch)
+                2026-01-02T03:04:07.000Z\taccount\t\tconnected
+
+                """)
+    }
+
+    @Test("on a terminal further lines of a message are indented: none can pass for an event")
+    func terminal() async {
+        let run = await jabberctl(
+            "listen", "--count", "2", "--color=never", daemon: FakeDaemon("listen", events: Self.events),
+            in: Surroundings(isTerminal: true))
+        #expect(
+            run.output == """
+                2026-01-02T03:04:05.678Z bob@example.org/phone: hi
+                    there\\u{7}
+                2026-01-02T03:04:06.000Z bob@example.org/phone away (lunch)
+
+                """)
+    }
+
+    @Test("JSON is one event a line, to the letter", arguments: ["--json", "-ojsonl"])
+    func json(_ form: String) async {
+        let run = await jabberctl("listen", "--count", "3", form, daemon: FakeDaemon("listen", events: Self.events))
+        #expect(run.lines == Self.events.map(\.text))
+    }
+
+    @Test("--count ends it, fields and bare values apply to each event")
+    func count() async {
+        let daemon = FakeDaemon("listen", events: Self.events)
+        let run = await jabberctl("listen", "--count", "1", "-g", "body", daemon: daemon)
+        #expect(run.output == "hi\n    there\\u{7}\n" && run.code == 0)
+        let exact = await jabberctl("listen", "--count=1", "-g", "body", "-o", "null", daemon: daemon)
+        #expect(exact.output == "hi\nthere\u{7}\0")
+    }
+
+    @Test("filters travel as parameters, without a time limit")
+    func parameters() async {
+        let daemon = FakeDaemon("listen", events: Self.events)
+        let run = await jabberctl(
+            "listen", "--from", "bob@example.org", "--kind", "presence,message", "--count=1", daemon: daemon)
+        #expect(
+            run.asked.first?.params == ["from": "bob@example.org", "kind": ["presence", "message"], "count": 1])
+        let usual = await jabberctl("listen", "--count=1", daemon: FakeDaemon("listen", events: Self.events))
+        #expect(usual.asked.first?.params == ["count": 1, "kind": ["message"]])
+    }
+
+    @Test("a reader that goes away ends it without a word")
+    func brokenPipe() async {
+        let run = await jabberctl(
+            "listen", daemon: FakeDaemon("listen", events: Self.events), in: Surroundings(breaksPipe: true))
+        #expect(run.code == 74 && run.errors.isEmpty)
+    }
+
+    @Test("--timeout ends it with exit code 5")
+    func timeout() async {
+        let run = await jabberctl("listen", "--timeout", "0.05", daemon: FakeDaemon("listen", events: []))
+        #expect(run.code == 5 && run.errors == "jabberctl: no answer within 0.05 s (--timeout)\n")
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+
+@testable import JabberCLI
+
+@Suite("Commands of one request", .timeLimit(.minutes(1)))
+struct SimpleCommandTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var words: String
+        var params: JSONObject
+        var result: JSONObject
+        var output: String
+        var code: Int32 = 0
+        var testDescription: String { words }
+    }
+
+    static let contact: JSONValue = [
+        "jid": "bob@example.org", "name": "Bob", "groups": ["Work", "Old"], "subscription": "to", "ask": "subscribe",
+    ]
+    static let rosterLine = "bob@example.org\tBob\tto\tsubscribe\tWork,Old\n"
+
+    static let rows: [Row] = [
+        Row(
+            words: "presence show bob@example.org", params: ["jid": "bob@example.org"],
+            result: [
+                "jid": "bob@example.org", "online": true, "show": "dnd", "status": "busy", "priority": 1,
+                "resources": [["resource": "desk"]],
+            ],
+            output: "bob@example.org\tdnd\tbusy\t1\t\tdesk\n"),
+        Row(
+            words: "presence show --exit-code bob@example.org", params: ["jid": "bob@example.org"],
+            result: ["jid": "bob@example.org", "online": false, "show": "offline"],
+            output: "bob@example.org\toffline\t\t\t\t\n", code: 1),
+        Row(
+            words: "presence show", params: [:],
+            result: ["jid": "me@example.org", "online": true, "show": "available"],
+            output: "me@example.org\tavailable\t\t\t\t\n"),
+        Row(
+            words: "presence set away -s lunch -p 3 --to bob@example.org",
+            params: ["show": "away", "status": "lunch", "priority": 3, "to": "bob@example.org"],
+            result: ["show": "away", "status": "lunch"], output: "away\tlunch\n"),
+        Row(
+            words: "roster list --group Work", params: ["group": "Work"], result: ["contacts": [contact]],
+            output: rosterLine),
+        Row(
+            words: "roster show bob@example.org", params: ["jid": "bob@example.org"], result: ["contact": contact],
+            output: rosterLine.dropLast() + "\t\t\t\t\t\n"),
+        Row(
+            words: "roster add bob@example.org --name Bob --group Work --group Old --no-subscribe",
+            params: ["jid": "bob@example.org", "name": "Bob", "group": ["Work", "Old"], "noSubscribe": true],
+            result: ["contact": contact], output: rosterLine),
+        Row(
+            words: "roster rename bob@example.org Bobby", params: ["jid": "bob@example.org", "name": "Bobby"],
+            result: ["contact": contact], output: rosterLine),
+        Row(
+            words: "roster group bob@example.org A B", params: ["jid": "bob@example.org", "group": ["A", "B"]],
+            result: ["contact": contact], output: rosterLine),
+        Row(
+            words: "roster group bob@example.org --add A --remove B --remove C",
+            params: ["jid": "bob@example.org", "add": ["A"], "remove": ["B", "C"]], result: ["contact": contact],
+            output: rosterLine),
+        Row(
+            words: "roster remove bob@example.org", params: ["jid": "bob@example.org"],
+            result: ["jid": "bob@example.org"], output: "bob@example.org\n"),
+        Row(
+            words: "sub request bob@example.org --text hello", params: ["jid": "bob@example.org", "text": "hello"],
+            result: ["jid": "bob@example.org", "subscription": "none", "ask": "subscribe"],
+            output: "bob@example.org\tnone\tsubscribe\n"),
+        Row(
+            words: "sub accept bob@example.org", params: ["jid": "bob@example.org"],
+            result: ["jid": "bob@example.org", "subscription": "from"], output: "bob@example.org\tfrom\t\n"),
+        Row(
+            words: "sub deny bob@example.org", params: ["jid": "bob@example.org"],
+            result: ["jid": "bob@example.org", "subscription": "none"], output: "bob@example.org\tnone\t\n"),
+        Row(
+            words: "sub cancel bob@example.org", params: ["jid": "bob@example.org"],
+            result: ["jid": "bob@example.org", "subscription": "none"], output: "bob@example.org\tnone\t\n"),
+        Row(
+            words: "sub pending", params: [:],
+            result: ["requests": [["jid": "eve@example.org", "text": "let me\nin", "at": "2026-01-02T03:04:05.678Z"]]],
+            output: "eve@example.org\tlet me\\u{a}in\t2026-01-02T03:04:05.678Z\n"),
+        Row(words: "sub pending --exit-code", params: [:], result: ["requests": []], output: "", code: 1),
+        Row(
+            words: "ping example.org --count 2", params: ["jid": "example.org", "count": 2],
+            result: ["jid": "example.org", "roundTrips": [1.25, 2]], output: "example.org\t1.25\nexample.org\t2\n"),
+        Row(
+            words: "version-of bob@example.org/desk", params: ["jid": "bob@example.org/desk"],
+            result: ["jid": "bob@example.org/desk", "name": "Gajim", "version": "1.8", "os": "Debian"],
+            output: "Gajim\t1.8\tDebian\n"),
+        Row(
+            words: "disco example.org --node n --items", params: ["jid": "example.org", "node": "n", "items": true],
+            result: [
+                "identities": [["category": "server", "type": "im", "name": "Prosody"]], "features": ["urn:xmpp:ping"],
+                "items": [["jid": "conference.example.org", "name": "Rooms"]],
+            ],
+            output: "identity\tserver/im\tProsody\nfeature\turn:xmpp:ping\t\nitem\tconference.example.org\tRooms\n"),
+        Row(
+            words: "diag example.org", params: ["target": "example.org"],
+            result: [
+                "target": "example.org", "ok": false,
+                "steps": [
+                    ["step": "srv", "state": "ok", "milliseconds": 3, "detail": "2 records"],
+                    ["step": "tls", "state": "failed", "detail": "expired"],
+                ],
+                "error": ["code": "certificate", "message": "the certificate has expired"],
+            ],
+            output: "srv\tok\t3\t2 records\ntls\tfailed\t\texpired\n", code: 76),
+        Row(
+            words: "raw <presence/> --force", params: ["xml": "<presence/>", "force": true],
+            result: ["sent": "<presence/>"],
+            output: ""),
+        Row(
+            words: "raw -", params: ["xml": "<iq type='get'/>"], result: ["sent": "…", "reply": "<iq type='result'/>"],
+            output: "<iq type='result'/>\n"),
+    ]
+
+    @Test("each command asks what the table says and shows what comes back", arguments: rows)
+    func row(_ row: Row) async throws {
+        let words = row.words.split(separator: " ").map(String.init)
+        let method = try #require(JabberCLI.CommandLine(words, variables: [:]).command?.method)
+        let run = await jabberctl(
+            words, daemon: FakeDaemon(method, .object(row.result)), in: Surroundings(input: ["<iq type='get'/>\n"]))
+        #expect(run.output == row.output && run.code == row.code)
+        var params = row.params
+        params["timeout"] = 30.0
+        #expect(run.asked.map(\.params) == [params])
+        let json = await jabberctl(
+            words + ["--json"], daemon: FakeDaemon(method, .object(row.result)),
+            in: Surroundings(input: ["<iq type='get'/>\n"]))
+        #expect(json.output == JSONValue.object(row.result).text + "\n")
+    }
+
+    @Test("every method of the table can be shown")
+    func everyMethod() {
+        let shown = Set(MethodTable.commands.filter { SimpleCommands.records(of: $0.method, [:]) != nil }.map(\.method))
+        let daemons = Set(MethodTable.commands.filter { $0.place == .daemon }.map(\.method))
+        #expect(shown.union(["online", "send"]) == daemons)
+    }
+
+    @Test(
+        "an error of the daemon is one line on standard error and its exit code",
+        arguments: [
+            (ControlErrorCode.authRefused, 77), (.hostNotFound, 68), (.serviceUnavailable, 69), (.certificate, 76),
+            (.tlsRequired, 76), (.badJID, 65), (.refused, 2), (.timedOut, 5), (.permissions, 78), (.temporary, 75),
+            (.contactNotFound, 4), (.notConnected, 3), (.internalError, 70),
+        ] as [(ControlErrorCode, Int32)])
+    func errors(_ code: ControlErrorCode, _ exit: Int32) async {
+        let error = ControlError(code, "it is so\u{1B}[2J\nreally", account: "me@example.org")
+        let run = await jabberctl("ping", daemon: FakeDaemon("ping", failing: error))
+        #expect(run.code == exit && run.output.isEmpty)
+        #expect(run.errors == "jabberctl: it is so\\u{1b}[2J\n    really\n")
+    }
+
+    @Test("with --json an error is the object of the contract, on standard error")
+    func jsonError() async {
+        let error = ControlError(
+            .authRefused, "SCRAM-SHA-1: refused",
+            stanza: ["type": "auth", "condition": "not-authorized"], account: "me@example.org")
+        let run = await jabberctl("ping", "--json", daemon: FakeDaemon("ping", failing: error))
+        #expect(run.output.isEmpty && run.code == 77)
+        #expect(
+            run.errors
+                == #"{"api":1,"error":{"code":"auth-refused","exit":77,"message":"SCRAM-SHA-1: refused","retry":false,"#
+                + #""stanza":{"type":"auth","condition":"not-authorized"},"account":"me@example.org"}}"# + "\n")
+    }
+
+    @Test(
+        "an output version that is not spoken is refused",
+        arguments: [("0", 20), ("2", 21), ("1", 0)] as [(String, Int32)])
+    func api(_ version: String, _ code: Int32) async {
+        let daemon = FakeDaemon("ping", ["roundTrips": []])
+        #expect(await jabberctl("ping", "--api", version, daemon: daemon).code == code)
+    }
+
+    @Test("a daemon of another time is refused")
+    func greeting() async {
+        let newer = FakeDaemon([:], greeting: ControlGreeting(version: "9", api: 7...9, instance: "x"))
+        #expect(await jabberctl("ping", daemon: newer).code == 20)
+    }
+
+    @Test("a daemon that never answers costs no more than --timeout")
+    func silent() async {
+        let run = await jabberctl("ping", "--timeout", "0.05", daemon: FakeDaemon("ping", events: []))
+        #expect(run.code == 5 && run.errors.contains("--timeout"))
+    }
+}
