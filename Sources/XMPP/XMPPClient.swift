@@ -166,8 +166,7 @@ extension XMPPClient {
         await prepare(stream)
         do {
             let jid = try await stream.connect()
-            try await stream.requestRoster(known: roster.known)
-            try await stream.send(presence)
+            try await stream.goOnline(presence, known: roster.known)
             guard supervisor != nil else { return false }
             state = .online(jid)
             reconnect.established()

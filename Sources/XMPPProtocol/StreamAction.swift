@@ -86,6 +86,4 @@ package struct EstablishedSession: Sendable, Equatable {
     package var jid: JID
     /// The features of the authenticated stream.
     package var features: StreamFeatures
-    /// Whether Stream Management is on (XEP-0198).
-    package var isManaged: Bool
 }

@@ -34,7 +34,7 @@ package struct StreamManagement: Sendable, Equatable {
         self.handled = handled
     }
 
-    /// Whether the server has agreed.
+    /// Whether the server has agreed. Until then stanzas count, and nothing is asked for (XEP-0198 §3).
     package var isOn: Bool { phase == .on }
 
     /// Stanzas sent and not acknowledged.

@@ -24,8 +24,6 @@ package struct StreamStateMachine: Sendable {
         case authenticating(SASLNegotiation)
         /// A resource is being bound.
         case binding(ResourceBinding, StreamFeatures)
-        /// `<enable/>` was sent (XEP-0198).
-        case enabling(EstablishedSession)
         /// Stanzas flow.
         case established
         /// Our end of the stream was sent; the server's is awaited.
@@ -105,8 +103,7 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .enabling,
-            .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
             return finish(.transportEnded(reason))
         }
     }
@@ -143,7 +140,7 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended, .closing: return []
         case .idle, .securing: return finish(.closed) + [.abortTransport]
-        case .opening, .awaitingFeatures, .startingTLS, .authenticating, .binding, .enabling:
+        case .opening, .awaitingFeatures, .startingTLS, .authenticating, .binding:
             return end(with: .closed)
         case .established:
             // The last word on what arrived, so that the server re-sends nothing (XEP-0198 §4).

@@ -84,7 +84,6 @@ struct MachineHarness {
         try receive(
             "<iq type='result' id='\(id)'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
                 + "<jid>romeo@example.net/orchard</jid></bind></iq>")
-        guard machine.isNegotiating else { return }
         try receive(managed ? "<enabled xmlns='urn:xmpp:sm:3'/>" : "<failed xmlns='urn:xmpp:sm:3'/>")
     }
 }

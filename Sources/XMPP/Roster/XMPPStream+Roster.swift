@@ -28,21 +28,41 @@ extension XMPPStream {
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     @discardableResult
     public func requestRoster(known: KnownRoster? = nil) async throws(XMPPError) -> RosterUpdate {
+        let id = try await askForRoster(known)
+        return RosterUpdate(try await answer(to: id, asked: nil), known: known)
+    }
+
+    /// Asks for the roster and sends the initial presence, in one flight: what a client does first in a session
+    /// (RFC 6121 §2.2, §4.2). The server answers in order, so the roster is there before anybody's presence.
+    ///
+    /// - Parameters:
+    ///   - presence: The presence to send.
+    ///   - known: A roster kept from an earlier session.
+    /// - Returns: What the server said about the roster; also reported to delegates.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
+    @discardableResult
+    public func goOnline(
+        _ presence: Presence = Presence(), known: KnownRoster? = nil
+    ) async throws(XMPPError) -> RosterUpdate {
+        let id = try await askForRoster(known)
+        try await send(presence)
+        return RosterUpdate(try await answer(to: id, asked: nil), known: known)
+    }
+
+    private func askForRoster(_ known: KnownRoster?) async throws(XMPPError) -> String {
         var query = Element("query", namespace: Namespace.roster)
         let isVersioned = features?.offersRosterVersioning == true
         if isVersioned { query["ver"] = known?.version ?? "" }
-        let answer = try await request(IQ(.get, payload: query))
-        let update: RosterUpdate
-        if let payload = answer.payload, payload.isNamed("query", namespace: Namespace.roster) {
-            update = .received(payload.rosterItems, version: payload["ver"])
-        } else if isVersioned, let known {
-            update = .unchanged(version: known.version)
-        } else {
-            update = .received([], version: nil)
-        }
-        apply(update, cached: known?.items ?? [])
-        endTurn()
-        return update
+        let id = try await ask(IQ(.get, payload: query))
+        rosterRequest = RosterRequest(id: id, known: isVersioned ? known : nil)
+        return id
+    }
+
+    /// The answer to the request for the roster.
+    func received(roster answer: IQ) {
+        let known = rosterRequest?.known
+        rosterRequest = nil
+        apply(RosterUpdate(answer, known: known), cached: known?.items ?? [])
     }
 
     /// Adds a contact or changes its name and groups (RFC 6121 §2.3, §2.4). The subscription is not touched.
@@ -104,6 +124,27 @@ extension XMPPStream {
     private func apply(_ update: RosterUpdate, cached: [RosterItem]) {
         report(.roster(update))
         for transition in tracker.received(update, cached: cached) { report(transition) }
+    }
+}
+
+/// A request for the roster that was sent.
+struct RosterRequest {
+    let id: String
+    /// The roster that the request named by its version.
+    let known: KnownRoster?
+}
+
+extension RosterUpdate {
+    /// What an answer to the request for the roster says: an empty one, that the known version is right
+    /// (RFC 6121 §2.6.3).
+    fileprivate init(_ answer: IQ, known: KnownRoster?) {
+        if let payload = answer.payload, payload.isNamed("query", namespace: Namespace.roster) {
+            self = .received(payload.rosterItems, version: payload["ver"])
+        } else if let known {
+            self = .unchanged(version: known.version)
+        } else {
+            self = .received([], version: nil)
+        }
     }
 }
 

@@ -43,7 +43,7 @@ extension XMPPStream {
             guard let self else { return }
             self.executor.run { self.assumeIsolated { $0.readersCaughtUp() } }
         }
-        log(.step, "session \(session.jid)\(session.isManaged ? " with stream management" : "")")
+        log(.step, "session \(session.jid)")
         report(.authenticated(session.jid))
         let waiter = attempt
         attempt = nil

@@ -93,6 +93,8 @@ extension XMPPStream {
             let error = StanzaError(.badRequest, type: .modify, text: "the result has more than one child")
             resolve(id, .failure(XMPPError(error, from: iq.from)))
         } else {
+            // The roster counts from this very moment: the presence behind it may be in the same read.
+            if rosterRequest?.id == id { received(roster: iq) }
             resolve(id, .success(iq))
         }
     }

@@ -20,6 +20,14 @@ extension XMPPStream {
     ///   ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or what ended the stream.
     @discardableResult
     public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
+        let id = try await ask(request)
+        return try await answer(to: id, asked: request.to, timeout: timeout)
+    }
+
+    /// Sends a request without waiting, so that more can go out in the same flight.
+    ///
+    /// - Returns: The id to pass to ``answer(to:asked:timeout:)``.
+    func ask(_ request: IQ) async throws(XMPPError) -> String {
         guard request.kind.isRequest else {
             throw XMPPError(.invalidStanza, "An IQ of type \(request.kind.rawValue) is an answer, not a request.")
         }
@@ -36,10 +44,18 @@ extension XMPPStream {
             requests.forget(id: id)
             throw error
         }
-        return try await answer(to: id, asked: request.to, timeout: timeout).get()
+        unawaited.insert(id)
+        return id
     }
 
-    private func answer(to id: String, asked: JID?, timeout: Duration) async -> Result<IQ, XMPPError> {
+    /// Waits for the answer to a request that was sent.
+    func answer(to id: String, asked: JID?, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
+        unawaited.remove(id)
+        if let early = earlyAnswers.removeValue(forKey: id) { return try early.get() }
+        return try await wait(for: id, asked: asked, timeout: timeout).get()
+    }
+
+    private func wait(for id: String, asked: JID?, timeout: Duration) async -> Result<IQ, XMPPError> {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // The stream may have ended, or the answer come, while the request was written.
@@ -72,7 +88,11 @@ extension XMPPStream {
 
     /// Hands an outcome to whoever waits for it.
     func resolve(_ id: String, _ outcome: Result<IQ, XMPPError>) {
-        guard let waiter = waiters.removeValue(forKey: id) else { return }
+        guard let waiter = waiters.removeValue(forKey: id) else {
+            // It may have come before its asker began to wait.
+            if unawaited.contains(id) { earlyAnswers[id] = outcome }
+            return
+        }
         waiter.timer.cancel()
         waiter.continuation.resume(returning: outcome)
     }

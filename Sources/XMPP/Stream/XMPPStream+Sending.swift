@@ -40,7 +40,7 @@ extension XMPPStream {
     }
 
     /// Waits until the server has handled everything sent so far: it has acknowledged it (XEP-0198), or, where Stream
-    /// Management is off, answered a ping sent behind it.
+    /// Management is off or not on yet, answered a ping sent behind it.
     ///
     /// - Throws: ``XMPPError`` when the stream ends before: what was sent may or may not have arrived.
     public func waitUntilHandled() async throws(XMPPError) {

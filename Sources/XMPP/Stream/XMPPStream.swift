@@ -64,8 +64,14 @@ public actor XMPPStream {
     var isDisconnecting = false
 
     var tracker: PresenceTracker
+    /// The request for the roster that has no answer yet.
+    var rosterRequest: RosterRequest?
     var requests: IQTracker
     var waiters: [String: IQWaiter] = [:]
+    /// Requests that were sent and that nobody waits for yet.
+    var unawaited: Set<String> = []
+    /// The outcomes of such requests; at most as many as requests may be open.
+    var earlyAnswers: [String: Result<IQ, XMPPError>] = [:]
     var acknowledgementWaiters: [AcknowledgementWaiter] = []
     var drainWaiters: [CheckedContinuation<Void, Never>] = []
     var endWaiters: [CheckedContinuation<Void, Never>] = []

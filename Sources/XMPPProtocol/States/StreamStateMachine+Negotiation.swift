@@ -113,34 +113,15 @@ extension StreamStateMachine {
         case .failed(let failure):
             return abandon(.bindingFailed(failure))
         case .bound(let jid):
-            let session = EstablishedSession(jid: jid, features: features, isManaged: false)
-            guard configuration.usesStreamManagement, features.offersStreamManagement else {
-                return establish(session)
-            }
-            state = .enabling(session)
-            return [.send(management.enable())]
+            return establish(EstablishedSession(jid: jid, features: features))
         }
     }
 
-    /// Waits for the answer to `<enable/>`. A stanza that comes first is delivered and does not count (XEP-0198 §3).
-    mutating func receivedEnabling(_ element: Element, _ session: EstablishedSession) -> [StreamAction] {
-        guard element.namespace == Namespace.streamManagement else {
-            return StreamManagement.isStanza(element) ? [.emit(.stanza(element))] : []
-        }
-        var session = session
-        switch management.received(element) {
-        case .enabled:
-            session.isManaged = true
-            return establish(session)
-        case .refused:
-            return establish(session)
-        case .answer, .acknowledged, .ignored, .violation:
-            return []
-        }
-    }
-
+    /// The session can be used at once: `<enable/>` goes first, and its answer costs no round trip of its own.
     private mutating func establish(_ session: EstablishedSession) -> [StreamAction] {
         state = .established
-        return [.cancel(.negotiation)] + startKeepalive() + [.emit(.established(session))]
+        let isManageable = configuration.usesStreamManagement && session.features.offersStreamManagement
+        let enable: [StreamAction] = isManageable ? [.send(management.enable())] : []
+        return [.cancel(.negotiation)] + enable + startKeepalive() + [.emit(.established(session))]
     }
 }

@@ -23,8 +23,7 @@ extension StreamStateMachine {
         case .ended: return []
         // What is not XML after our own end of the stream changes nothing about it.
         case .closing(let end): return finish(end) + [.abortTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .enabling,
-            .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
             return violate(StreamError(error))
         }
     }
@@ -34,8 +33,7 @@ extension StreamStateMachine {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end) + [.closeTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .enabling,
-            .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
             return [.endStream] + finish(.closedByServer) + [.closeTransport]
         }
     }
@@ -71,7 +69,6 @@ extension StreamStateMachine {
         case .startingTLS: return receivedStartingTLS(element)
         case .authenticating(let negotiation): return receivedAuthenticating(element, negotiation)
         case .binding(let binding, let features): return receivedBinding(element, binding, features)
-        case .enabling(let session): return receivedEnabling(element, session)
         // A stanza that arrives while we wait for the server's end is still one.
         case .closing: return StreamManagement.isStanza(element) ? [.emit(.stanza(element))] : []
         case .idle, .opening, .securing, .ended: return []
@@ -83,8 +80,7 @@ extension StreamStateMachine {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end) + [.closeTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .enabling,
-            .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
             return [.endStream] + finish(.streamError(StreamError(element))) + [.closeTransport]
         }
     }
