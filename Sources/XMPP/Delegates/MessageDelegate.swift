@@ -12,6 +12,7 @@ public protocol MessageDelegate: AnyObject, Sendable {
     /// A message that was sent came back (RFC 6120 §8.3).
     ///
     /// - Parameters:
+    ///   - stream: The stream that it was sent on.
     ///   - message: The bounce: its id is that of the message sent, its sender the address that it was sent to.
     ///   - error: Why.
     func stream(_ stream: XMPPStream, didBounce message: Message, error: StanzaError) async

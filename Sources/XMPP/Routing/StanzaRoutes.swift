@@ -86,7 +86,7 @@ extension XMPPStream {
     ///   - localName: The local name of the request's child.
     ///   - namespace: Its namespace.
     ///   - provenance: Whose requests are believed; everybody else is told that there is no such service.
-    ///   - handler: Finds the answer's child, `nil` for an empty result. A ``StanzaError`` that it throws is sent back;
+    ///   - handler: Finds the answer's child, `nil` for an empty result. A `StanzaError` that it throws is sent back;
     ///     any other error becomes `internal-server-error`.
     public func answer(
         _ kind: IQ.Kind, _ localName: String, namespace: String, from provenance: Provenance,
