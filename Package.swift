@@ -91,6 +91,7 @@ let package = Package(
         tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),
         tests("JabberCLITests", ["JabberCLI", "JabberControl", "JabberDaemon", "XMPPTestSupport", "SocketIO"]),
         tests("HouseTests", []),
+        tests("ManualTests", ["XMPP", "XMPPTestSupport"]),
         tests("IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon"]),
     ]
 )
