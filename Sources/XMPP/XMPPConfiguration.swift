@@ -54,6 +54,8 @@ public struct XMPPConfiguration: Sendable {
     /// The most detailed level that ``log`` is called for.
     public var logLevel = StreamLogEntry.Level.step
 
+    /// Who hears synchronously what the stream does.
+    package var observer: StreamObserver?
     /// TLS contexts, shared by the copies of a configuration.
     package var tlsContexts = TLSContextCache()
     /// Where connections come from.

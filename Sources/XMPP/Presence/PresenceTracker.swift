@@ -31,6 +31,9 @@ struct PresenceTracker: Sendable {
     /// The contact's roster item, where the roster is known.
     func contact(_ jid: JID) -> RosterItem? { contacts?[jid.bare] }
 
+    /// The roster, where it is known, in no order.
+    var items: [RosterItem]? { contacts.map { Array($0.values) } }
+
     /// The buddies online, in no order.
     var buddies: [Buddy] { online.keys.map(buddy) }
 

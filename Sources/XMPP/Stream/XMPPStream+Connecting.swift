@@ -55,6 +55,7 @@ extension XMPPStream {
         } catch {
             return .failure(XMPPError(error, domain: domain))
         }
+        reached(.resolved(targets.map(StreamPlace.init)))
         var failures: [XMPPError] = []
         for target in targets {
             if Task.isCancelled || isDisconnecting { break }
@@ -63,7 +64,10 @@ extension XMPPStream {
             case .failed(let error, spokeXMPP: true):
                 return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
             case .failed(let error, spokeXMPP: false):
-                if let error { failures.append(error) }
+                if let error {
+                    failures.append(error)
+                    reached(.failed(StreamPlace(target), error))
+                }
             }
         }
         if Task.isCancelled || isDisconnecting {
@@ -99,6 +103,7 @@ extension XMPPStream {
             transport.abort()
             return .failed(nil, spokeXMPP: false)
         }
+        reached(.connected(StreamPlace(target)))
         machine = StreamStateMachine(configuration: configuration.stream)
         attemptGotFeatures = false
         attemptEnd = nil
@@ -166,7 +171,9 @@ extension XMPPStream {
             attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain)
             perform(machine.transportEnded("\(error)"))
         case .success(let properties):
-            security = ChannelSecurity(properties)
+            let security = ChannelSecurity(properties)
+            self.security = security
+            reached(.secured(security))
             log(.step, "secured with \(properties.version), \(properties.cipher)")
             tls.start(eventHandler())
             perform(machine.tlsEstablished(.verifiedTLS(channelBindings: properties.channelBindings)))
@@ -189,6 +196,13 @@ extension JID {
     var connectDomain: String {
         let domain = asciiDomain
         return domain.hasPrefix("[") && domain.hasSuffix("]") ? String(domain.dropFirst().dropLast()) : domain
+    }
+}
+
+extension StreamPlace {
+    /// A target of the connector.
+    init(_ target: ConnectionTarget) {
+        self.init(endpoint: target.description, isDirectTLS: target.security == .directTLS)
     }
 }
 

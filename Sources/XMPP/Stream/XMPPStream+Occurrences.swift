@@ -17,6 +17,7 @@ extension XMPPStream {
         case .authenticated(let mechanism):
             self.mechanism = mechanism
             log(.step, "authenticated with \(mechanism)")
+            reached(.authenticated(mechanism: mechanism))
         case .established(let session):
             established(session)
         case .stanza(let element):
@@ -31,7 +32,13 @@ extension XMPPStream {
 
     /// Notes an event; it is published at the end of the turn.
     func report(_ event: XMPPEvent) {
+        configuration.observer?.event(event)
         deliveries.append(EventDelivery(stream: self, event: event))
+    }
+
+    /// Tells the observer how far the stream has come.
+    func reached(_ milestone: StreamMilestone) {
+        configuration.observer?.milestone(milestone)
     }
 
     private func established(_ session: EstablishedSession) {
@@ -44,6 +51,7 @@ extension XMPPStream {
             self.executor.run { self.assumeIsolated { $0.readersCaughtUp() } }
         }
         log(.step, "session \(session.jid)")
+        reached(.established(session.jid))
         report(.authenticated(session.jid))
         let waiter = attempt
         attempt = nil

@@ -32,6 +32,11 @@ extension XMPPStream {
             unparsed = unparsed.dropFirst(outcome.consumed)
             for event in outcome.events {
                 if isLogging(.wire) { log(received: event) }
+                if machine.isNegotiating, case .element(let element) = event,
+                    element.isNamed("features", namespace: Namespace.streams)
+                {
+                    reached(.offered(StreamFeatures(element)))
+                }
                 perform(machine.received(event))
             }
             if let error = outcome.error {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import XMPPCore
+
+/// How far a stream has come on its way to a session, for those who examine the way.
+package enum StreamMilestone: Sendable, Hashable {
+    /// The places to try, in order.
+    case resolved([StreamPlace])
+    /// A connection to one of them is open.
+    case connected(StreamPlace)
+    /// TLS is up and the certificate proves the domain.
+    case secured(ChannelSecurity)
+    /// The server said what it offers: before TLS, before authentication and after it.
+    case offered(StreamFeatures)
+    /// Authentication succeeded with this mechanism.
+    case authenticated(mechanism: String)
+    /// The session is established.
+    case established(JID)
+    /// A place could not be used; the next one is tried.
+    case failed(StreamPlace, XMPPError)
+}
+
+/// A place where a domain's service may be.
+package struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
+    /// `host:port`.
+    package var endpoint: String
+    /// Whether TLS comes before the stream (XEP-0368).
+    package var isDirectTLS: Bool
+
+    /// The endpoint, and how it is secured.
+    package var description: String {
+        "\(endpoint) (\(isDirectTLS ? "direct TLS" : "STARTTLS"))"
+    }
+}
+
+/// Hears synchronously, on the stream's executor and in order, what a stream does. Must not block and must not call back.
+///
+/// Delegates and sequences hear of events a moment later, on their own tasks; who answers "what is known now that the ping
+/// has come back" needs to have heard of everything before it.
+package struct StreamObserver: Sendable {
+    /// Called with each event, before it is published.
+    package var event: @Sendable (XMPPEvent) -> Void
+    /// Called with each step of connecting.
+    package var milestone: @Sendable (StreamMilestone) -> Void
+
+    /// Makes an observer.
+    package init(
+        event: @escaping @Sendable (XMPPEvent) -> Void = { _ in },
+        milestone: @escaping @Sendable (StreamMilestone) -> Void = { _ in }
+    ) {
+        self.event = event
+        self.milestone = milestone
+    }
+}
