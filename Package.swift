@@ -62,7 +62,7 @@ let package = Package(
 
         // Fourth floor: control protocol, daemon, command.
         floor("JabberControl", ["SocketIO"]),
-        floor("JabberDaemon", ["XMPP", "JabberControl"]),
+        floor("JabberDaemon", ["XMPP", "JabberControl", "SocketIO"]),
         floor("JabberCLI", ["JabberControl", "SocketIO"]),
 
         // Roof.

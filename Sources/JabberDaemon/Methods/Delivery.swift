@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+internal import XMPP
+
+/// Messages on their way: sent one behind the other, then one round trip for all of them.
+final class Delivery: Sendable {
+    private struct State {
+        var recipients: [JID] = []
+        var sent: [Int: Message] = [:]
+        var failures: [Int: ControlError] = [:]
+        var bounces: [(from: JID, id: String?, error: StanzaError)] = []
+        var task: Task<[JSONObject], Never>?
+    }
+
+    private let order: SendOrder
+    private let session: AccountSession
+    private let stream: XMPPStream
+    private let deadline: SystemMoment?
+    private let state = Mutex(State())
+
+    init(order: SendOrder, session: AccountSession, stream: XMPPStream, deadline: SystemMoment?) {
+        self.order = order
+        self.session = session
+        self.stream = stream
+        self.deadline = deadline
+    }
+
+    /// Adds a recipient.
+    ///
+    /// - Returns: Its place in the results.
+    func add(_ jid: JID) -> Int {
+        state.withLock { state in
+            state.recipients.append(jid)
+            return state.recipients.count - 1
+        }
+    }
+
+    /// Begins to send.
+    func begin() {
+        let task = Task { await run() }
+        state.withLock { $0.task = task }
+    }
+
+    /// How far a message came.
+    func result(_ place: Int) async -> JSONObject {
+        let results = await state.withLock { $0.task }?.value ?? []
+        return results.indices.contains(place) ? results[place] : [:]
+    }
+
+    /// The recipients that nothing was sent to: sending may be tried again.
+    var unsent: [JID] {
+        state.withLock { state in
+            state.recipients.enumerated().filter { state.sent[$0.offset] == nil }.map(\.element)
+        }
+    }
+
+    /// The result for what is no address.
+    func refused(_ text: String, _ jid: Result<JID, ControlError>) -> JSONObject {
+        guard case .failure(let error) = jid else { return [:] }
+        return Self.result(to: text, id: nil, state: "failed", error)
+    }
+
+    private func run() async -> [JSONObject] {
+        let recipients = state.withLock { $0.recipients }
+        // Before the first message leaves: its bounce may be back before the last one has left.
+        let subscription = session.feed.subscribe { [self] event in note(event) }
+        defer { session.feed.cancel(subscription) }
+        for (place, jid) in recipients.enumerated() { await send(place, to: jid) }
+        var doubt: ControlError?
+        if order.waitsForServer, state.withLock({ !$0.sent.isEmpty }) { doubt = await waitForServer(recipients) }
+        return recipients.enumerated().map { result($0.offset, $0.element, doubt) }
+    }
+
+    private func send(_ place: Int, to jid: JID) async {
+        do throws(ControlError) {
+            let sent = try await session.step { () throws(XMPPError) in
+                try await stream.send(order.message(to: jid))
+            }
+            state.withLock { $0.sent[place] = sent }
+        } catch {
+            state.withLock { $0.failures[place] = error }
+        }
+    }
+
+    /// A round trip: the server handles stanzas in order, so it has handled the messages, and a bounce of its own has come
+    /// before. Other servers get a little longer.
+    ///
+    /// - Returns: Why it is not known whether the server has the messages.
+    private func waitForServer(_ recipients: [JID]) async -> ControlError? {
+        do throws(ControlError) {
+            _ = try await session.step { () throws(XMPPError) in
+                try await stream.ping(timeout: deadline.map { max(.milliseconds(1), $0 - .now) } ?? .seconds(30))
+            }
+        } catch {
+            return error
+        }
+        let own = session.jid.domain
+        let remote = recipients.indices.filter { recipients[$0].domain != own }
+        guard !remote.isEmpty else { return nil }
+        _ = await session.feed.wait(atMost: SendMethod.remoteBounceWindow) { [self] in
+            state.withLock { state in remote.allSatisfy { Self.bounce(of: $0, in: state) != nil } }
+        }
+        return nil
+    }
+
+    private func note(_ event: XMPPEvent) {
+        guard case .messageBounced(let message, let error) = event, let from = message.from else { return }
+        state.withLock { $0.bounces.append((from, message.id, error)) }
+    }
+
+    /// The bounce of a message: the same id, from the address it was sent to (RFC 6120 §8.3.1).
+    private static func bounce(of place: Int, in state: State) -> StanzaError? {
+        guard let id = state.sent[place]?.id else { return nil }
+        let to = state.recipients[place].bare
+        return state.bounces.first { $0.id == id && ($0.from.bare == to || $0.from == to.domain) }?.error
+    }
+
+    private func result(_ place: Int, _ jid: JID, _ doubt: ControlError?) -> JSONObject {
+        let (message, failure, bounce) = state.withLock { state in
+            (state.sent[place], state.failures[place], Self.bounce(of: place, in: state))
+        }
+        let to = jid.description
+        guard let message else { return Self.result(to: to, id: order.id, state: "failed", failure) }
+        if let bounce {
+            let error = ControlError(
+                .refused, "\(to) did not get it: \(bounce)", stanza: ControlError.stanza(bounce),
+                account: session.name)
+            return Self.result(to: to, id: message.id, state: "failed", error)
+        }
+        let isHandled = order.waitsForServer && doubt == nil
+        return Self.result(to: to, id: message.id, state: isHandled ? "server" : "sent", doubt)
+    }
+
+    private static func result(to: String, id: String?, state: String, _ error: ControlError?) -> JSONObject {
+        JSONObject(present: [
+            "to": .string(to), "id": id.map(JSONValue.string), "state": .string(state),
+            "at": .string(DateTime.now.description), "error": error.map { .object($0.json) },
+        ])
+    }
+}

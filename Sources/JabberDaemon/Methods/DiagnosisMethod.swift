@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+internal import XMPP
+
+/// `diag`: the way to a server, step by step, on a stream of its own.
+enum DiagnosisMethod {
+    static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let (configuration, hasAccount) = try await target(call)
+        let report = DiagnosisReport(hasAccount: hasAccount)
+        await lookUp(configuration, report)
+        await connect(configuration, report)
+        return report.result(target: configuration.jid.domainpart)
+    }
+
+    /// What is examined: an account, or a domain without one.
+    private static func target(
+        _ call: MethodCall
+    ) async throws(ControlError) -> (XMPPConfiguration, hasAccount: Bool) {
+        guard let target = try call.parameters.string("target") else {
+            return (try await call.session.configuration(), true)
+        }
+        var selection = call.selection
+        selection.account = target
+        selection.jid = nil
+        do throws(ControlError) {
+            let session = try await call.daemon.session(for: selection)
+            // A password that the user gave was given for the request's own session.
+            let given = try? await call.session.knownPassword
+            return (try await session.configuration(password: given), true)
+        } catch {
+            guard error.code == .accountNotFound, !target.contains("@") else { throw error }
+        }
+        var account = AccountConfiguration(name: target, jid: try Parameters.jid(target).domainpart)
+        account.host = selection.host
+        account.port = selection.port
+        account.tls = selection.tls
+        account.ca = selection.ca
+        return (try SessionSettings(account).configuration, false)
+    }
+
+    private static func lookUp(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async {
+        guard configuration.host == nil else {
+            return report.skipped("srv", "the host is given: \(configuration.host ?? "")")
+        }
+        let start = SystemMoment.now
+        do throws(XMPPError) {
+            let lines = try await ServiceRecords.lines(for: configuration.jid)
+            report.done(
+                "srv", SystemMoment.now - start,
+                lines.isEmpty ? "no records: the domain itself, port 5222" : lines.joined(separator: "; "))
+        } catch {
+            report.failed("srv", SystemMoment.now - start, error)
+        }
+    }
+
+    private static func connect(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async {
+        var configuration = configuration
+        configuration.observer = StreamObserver(milestone: { report.reached($0) })
+        let stream = XMPPStream(configuration)
+        report.begin()
+        do throws(XMPPError) {
+            try await stream.connect()
+            let time = try await stream.ping()
+            report.done("ping", time, "the server answers")
+        } catch {
+            report.ended(error)
+        }
+        await stream.disconnect()
+    }
+}

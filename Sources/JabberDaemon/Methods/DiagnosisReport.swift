@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+internal import XMPP
+
+/// The steps of a diagnosis, with what was found and how long each took.
+final class DiagnosisReport: Sendable {
+    /// The steps in the order in which they are taken.
+    static let steps = ["srv", "connect", "tls", "certificate", "stream", "login", "bind", "ping"]
+
+    private struct State {
+        var steps: [(name: String, document: JSONObject)] = []
+        var last = SystemMoment.now
+        var features: StreamFeatures?
+        var error: ControlError?
+    }
+
+    private let hasAccount: Bool
+    private let state = Mutex(State())
+
+    init(hasAccount: Bool) {
+        self.hasAccount = hasAccount
+    }
+
+    /// The clock of the next step starts.
+    func begin() {
+        state.withLock { $0.last = .now }
+    }
+
+    /// A step went well.
+    func done(_ step: String, _ time: Duration?, _ detail: String) {
+        note(step, "ok", time, detail)
+    }
+
+    /// A step was not taken.
+    func skipped(_ step: String, _ detail: String) {
+        note(step, "skipped", nil, detail)
+    }
+
+    /// A step failed; what comes after it may be tried all the same.
+    func failed(_ step: String, _ time: Duration, _ error: XMPPError) {
+        note(step, "failed", time, error.message)
+    }
+
+    /// The stream has come further.
+    func reached(_ milestone: StreamMilestone) {
+        switch milestone {
+        case .resolved(let places):
+            if places.count > 1 { done("places", nil, places.map(\.description).joined(separator: ", ")) }
+            begin()
+        case .connected(let place):
+            done("connect", lap(), place.description)
+        case .secured(let security):
+            done("tls", lap(), "\(security.version), \(security.cipher)")
+            done("certificate", nil, Self.describe(security))
+        case .offered(let features):
+            offered(features)
+        case .authenticated(let mechanism):
+            done("login", lap(), "with \(mechanism); \(offers)")
+        case .established(let jid):
+            done("bind", lap(), "\(jid)")
+        case .failed(let place, let error):
+            note("connect", "failed", lap(), "\(place): \(error.message)")
+        }
+    }
+
+    private func offered(_ features: StreamFeatures) {
+        let isSecondTime = state.withLock { state in
+            defer { state.features = features.offersSASL ? features : state.features }
+            return !features.offersSASL
+        }
+        // Before TLS there is nothing but the offer of TLS; behind the login the features are those of the session.
+        if isSecondTime { return }
+        done("stream", lap(), offers)
+    }
+
+    private var offers: String {
+        let features = state.withLock { $0.features }
+        let mechanisms = features?.mechanisms ?? []
+        return mechanisms.isEmpty ? "no mechanisms offered" : "offered: \(mechanisms.joined(separator: ", "))"
+    }
+
+    /// The attempt ended with an error: the first step that was not reached is the one that failed.
+    func ended(_ error: XMPPError) {
+        let reached = state.withLock { Set($0.steps.map(\.name)) }
+        let isMissingAccount = !hasAccount && (error.code == .noMechanism || error.code == .authenticationRefused)
+        if isMissingAccount {
+            for step in ["login", "bind", "ping"] where !reached.contains(step) { skipped(step, "no account") }
+            return
+        }
+        let failed = Self.step(of: error, reached: reached)
+        state.withLock { state in
+            if state.steps.contains(where: { $0.name == failed && $0.document["state"] == "failed" }) { return }
+            state.steps.removeAll { $0.name == failed }
+        }
+        note(failed, "failed", lap(), error.message)
+        state.withLock { $0.error = ControlError(error) }
+        let done = state.withLock { Set($0.steps.map(\.name)) }
+        for step in Self.steps where !done.contains(step) { skipped(step, "not reached") }
+    }
+
+    private static func step(of error: XMPPError, reached: Set<String>) -> String {
+        switch error.code {
+        case .certificateRejected: "certificate"
+        case .tlsFailed, .tlsUnavailable: "tls"
+        case .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated: "login"
+        case .bindingFailed: "bind"
+        case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed: "connect"
+        default: steps.dropFirst().first { !reached.contains($0) } ?? "ping"
+        }
+    }
+
+    /// The result of the method.
+    func result(target: String) -> JSONObject {
+        let (steps, error) = state.withLock { ($0.steps, $0.error) }
+        func place(_ name: String) -> Int {
+            Self.steps.firstIndex(of: name) ?? 0
+        }
+        // The order of the way; several attempts stay in their order.
+        let ordered = steps.enumerated().sorted { left, right in
+            (place(left.element.name), left.offset) < (place(right.element.name), right.offset)
+        }
+        return JSONObject(present: [
+            "api": .integer(Int64(ProductVersion.api.upperBound)), "target": .string(target),
+            "ok": .bool(error == nil), "steps": .array(ordered.map { .object($0.element.document) }),
+            "error": error.map { .object($0.json) },
+        ])
+    }
+
+    private func lap() -> Duration {
+        state.withLock { state in
+            let now = SystemMoment.now
+            defer { state.last = now }
+            return now - state.last
+        }
+    }
+
+    private func note(_ step: String, _ word: String, _ time: Duration?, _ detail: String) {
+        let name = step == "places" ? "srv" : step
+        let document = JSONObject(present: [
+            "step": .string(name), "state": .string(word), "milliseconds": time.map { .number($0.milliseconds) },
+            "detail": .string(detail),
+        ])
+        state.withLock { $0.steps.append((name, document)) }
+    }
+
+    private static func describe(_ security: ChannelSecurity) -> String {
+        let fingerprint = security.fingerprint.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.utf8.count == 1 ? "0" + digits : digits
+        }.joined()
+        let proof = security.matchedName.map { "proved by the name \($0)" } ?? "proved"
+        return "\(security.subject), issued by \(security.issuer), valid until \(security.notAfter), \(proof); names: "
+            + "\(security.names.joined(separator: ", ")); SHA-256 \(fingerprint)"
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+internal import XMPP
+
+/// `listen`: events as they come, until the caller cancels or there were enough.
+enum ListenMethod {
+    /// What can be listened for.
+    static let kinds = ["message", "presence", "state", "roster", "account"]
+
+    static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        var kinds = Set(try call.parameters.strings("kind"))
+        if kinds.isEmpty { kinds = ["message"] }
+        if let unknown = kinds.subtracting(Self.kinds).min() {
+            throw call.parameters.wrong(
+                "kind", "cannot be \"\(unknown)\"; it is one of \(Self.kinds.joined(separator: ", "))")
+        }
+        let session = try await call.session
+        let filter = EventFilter(kinds: kinds, from: try call.parameters.jid("from"))
+        let count = try call.parameters.whole("count", in: 1...1_000_000_000)
+        let listener = Listener(session, filter, most: count, emit: call.emit)
+        try await listener.run()
+        return session.heading
+    }
+}
+
+/// Hands events to one caller.
+private final class Listener: Sendable {
+    private struct State {
+        var rest: Int?
+        var waiter: CheckedContinuation<Void, Never>?
+        var failure: ControlError?
+    }
+
+    private let session: AccountSession
+    private let filter: EventFilter
+    private let emit: @Sendable (JSONObject) -> Void
+    private let state: Mutex<State>
+
+    init(
+        _ session: AccountSession, _ filter: EventFilter, most: Int?, emit: @escaping @Sendable (JSONObject) -> Void
+    ) {
+        self.session = session
+        self.filter = filter
+        self.emit = emit
+        state = Mutex(State(rest: most))
+    }
+
+    func run() async throws(ControlError) {
+        let subscription = session.feed.subscribe { [self] event in
+            for document in EventDocument.documents(event, session) { offer(document) }
+        }
+        // Who only looks at presence must not have messages sent here: they would be lost (RFC 6121 §4.7.2.3).
+        let priority = filter.kinds.isDisjoint(with: ["message", "state"]) ? -1 : session.priority
+        await withTaskCancellationHandler {
+            let keeper = Task {
+                do throws(ControlError) {
+                    try await session.keepOnline(priority: priority) { change in
+                        self.offer(EventDocument.account(change, self.session))
+                    }
+                    finish()
+                } catch {
+                    finish(error)
+                }
+            }
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard state.rest.map({ $0 > 0 }) ?? true, !Task.isCancelled else { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+            keeper.cancel()
+        } onCancel: {
+            finish()
+        }
+        session.feed.cancel(subscription)
+        if let error = state.withLock({ $0.failure }) { throw error }
+    }
+
+    /// Emits an event that passes the filter, as long as there were not enough.
+    private func offer(_ event: JSONObject) {
+        guard filter.passes(event) else { return }
+        let (isWanted, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+            guard let rest = state.rest else { return (true, nil) }
+            guard rest > 0 else { return (false, nil) }
+            state.rest = rest - 1
+            guard rest == 1 else { return (true, nil) }
+            defer { state.waiter = nil }
+            return (true, state.waiter)
+        }
+        if isWanted { emit(event) }
+        waiter?.resume()
+    }
+
+    private func finish(_ failure: ControlError? = nil) {
+        let waiter = state.withLock { state in
+            state.failure = failure ?? state.failure
+            state.rest = 0
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}
+
+/// Which events a caller wants.
+struct EventFilter: Sendable {
+    let kinds: Set<String>
+    let from: JID?
+
+    /// Whether an event is wanted: of a kind asked for, and of the address asked for. A bare address means all its
+    /// resources. What happens to the account itself comes from nobody, and always passes.
+    func passes(_ event: JSONObject) -> Bool {
+        guard let type = event.string("type"), kinds.contains(type) else { return false }
+        guard let from, type != "account" else { return true }
+        let sender = event.string("from") ?? event["contact"]?["jid"]?.stringValue
+        guard let jid = sender.flatMap({ try? JID($0) }) else { return false }
+        return jid == from || jid.bare == from || (jid.isBare && jid == from.bare)
+    }
+}

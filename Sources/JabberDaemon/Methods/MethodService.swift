@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import XMPP
+
+/// Answers the requests of one control connection.
+struct MethodService: ControlService {
+    let daemon: Daemon
+
+    func respond(to request: ControlRequest, in control: ControlSession) async throws(ControlError) -> JSONValue {
+        let parameters = Parameters(request.params)
+        let selection = try SessionSelection(params: request.params)
+        let limit = try parameters.patience()
+        guard let method = Self.methods[request.method] else {
+            throw ControlError(.unknownMethod, "there is no method \"\(request.method)\"")
+        }
+        let call = MethodCall(
+            daemon: daemon, selection: selection, parameters: parameters, patience: limit,
+            emit: { event in control.notify(.object(event), of: request.id) })
+        return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
+    }
+
+    /// Every method of the protocol but those that the tool does alone.
+    static let methods: [String: @Sendable (MethodCall) async throws(ControlError) -> JSONObject] = [
+        MethodTable.passwordMethod: SessionMethods.password,
+        "online": OnlineMethod.run,
+        "send": SendMethod.run,
+        "listen": ListenMethod.run,
+        "presence.show": PresenceMethods.show,
+        "presence.set": PresenceMethods.set,
+        "roster.list": RosterMethods.list,
+        "roster.show": RosterMethods.show,
+        "roster.add": RosterMethods.add,
+        "roster.rename": RosterMethods.rename,
+        "roster.group": RosterMethods.group,
+        "roster.remove": RosterMethods.remove,
+        "sub.request": SubscriptionMethods.request,
+        "sub.accept": SubscriptionMethods.accept,
+        "sub.deny": SubscriptionMethods.deny,
+        "sub.cancel": SubscriptionMethods.cancel,
+        "sub.pending": SubscriptionMethods.pending,
+        "ping": QueryMethods.ping,
+        "version-of": QueryMethods.version,
+        "disco": QueryMethods.discover,
+        "diag": DiagnosisMethod.run,
+        "raw": RawMethod.run,
+    ]
+}
+
+/// One request on its way through a method.
+struct MethodCall: Sendable {
+    let daemon: Daemon
+    let selection: SessionSelection
+    let parameters: Parameters
+    /// How long the caller waits; `nil` for as long as it takes.
+    let patience: Duration?
+    /// Sends an event to the caller.
+    let emit: @Sendable (JSONObject) -> Void
+
+    /// The session that the request is for.
+    var session: AccountSession {
+        get async throws(ControlError) { try await daemon.session(for: selection) }
+    }
+}
+
+extension AccountSession {
+    /// The beginning of every result: output version and account.
+    nonisolated var heading: JSONObject {
+        ["api": .integer(Int64(ProductVersion.api.upperBound)), "account": .string(name)]
+    }
+
+    /// Runs a step of the library, with its failures told as the control protocol does.
+    nonisolated func step<Value: Sendable>(
+        _ body: () async throws(XMPPError) -> Value
+    ) async throws(ControlError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw ControlError(error, account: name)
+        }
+    }
+}
+
+/// Methods that concern the session itself.
+enum SessionMethods {
+    /// `session.password`: the password for later requests of the same session.
+    static func password(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let password = try call.parameters.required("password")
+        try await call.session.take(password: password)
+        return [:]
+    }
+}

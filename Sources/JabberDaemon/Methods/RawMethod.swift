@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import XMPP
+
+/// `raw`: a stanza of the caller's own making.
+enum RawMethod {
+    static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let element = try parse(try call.parameters.required("xml"))
+        let session = try await call.session
+        var result = session.heading
+        if element.localName == "iq" {
+            let (sent, reply) = try await ask(element, session)
+            result["sent"] = .string(try text(sent))
+            result["reply"] = .string(try text(reply))
+        } else {
+            let stream = try await session.established()
+            try await session.step { () throws(XMPPError) in
+                try await stream.send(element)
+                // A server that ends the stream over the stanza does so before it answers.
+                try await stream.ping()
+            }
+            result["sent"] = .string(try text(element))
+        }
+        return result
+    }
+
+    /// Sends a request, with an id of the stream's making, and waits for its answer.
+    private static func ask(
+        _ element: Element, _ session: AccountSession
+    ) async throws(ControlError) -> (sent: Element, reply: Element) {
+        let request: IQ
+        do {
+            request = try IQ(element)
+        } catch {
+            throw ControlError(.badData, "\(error)")
+        }
+        guard request.kind.isRequest else {
+            throw ControlError(.badData, "an iq of type \(request.kind.rawValue) answers a request that nobody made")
+        }
+        let stream = try await session.established()
+        let reply = try await session.step { () throws(XMPPError) in try await stream.request(request) }
+        var sent = element
+        sent["id"] = reply.id
+        return (sent, reply.element)
+    }
+
+    /// Reads one stanza; anything else on a stream would end it (RFC 6120 §4.9.3.24).
+    private static func parse(_ xml: String) throws(ControlError) -> Element {
+        let element: Element
+        do {
+            element = try Element.parse(xml.trimmedOfXMLWhitespace)
+        } catch {
+            throw ControlError(.badData, "the XML is not one element: \(error)")
+        }
+        guard element.namespace == Namespace.client, ["message", "presence", "iq"].contains(element.localName) else {
+            throw ControlError(
+                .badData, "<\(element.localName)/> is no stanza: message, presence or iq in \(Namespace.client)")
+        }
+        return element
+    }
+
+    private static func text(_ element: Element) throws(ControlError) -> String {
+        do {
+            return try XMLSerializer.string(element, defaultNamespace: Namespace.client)
+        } catch {
+            throw ControlError(.badData, "the stanza cannot be written: \(error)")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import Synchronization
+internal import XMPP
+
+/// `send`: one message to some recipients. Needs neither roster nor presence: log in, send, one round trip.
+enum SendMethod {
+    /// How much longer a bounce may take that another server sends.
+    static let remoteBounceWindow: Duration = .milliseconds(250)
+
+    static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let order = try SendOrder(call.parameters)
+        let started = SystemMoment.now
+        let session = try await call.session
+        let stream = try await session.established()
+        let deadline = call.patience.map { started + $0 - .milliseconds(100) }
+        let results = await session.sendOnce(order, on: stream, until: deadline)
+        var result = session.heading
+        result["results"] = .array(results.map(JSONValue.object))
+        return result
+    }
+}
+
+/// What is to be sent to whom.
+struct SendOrder: Sendable {
+    /// The recipients, or why one is none.
+    let recipients: [(text: String, jid: Result<JID, ControlError>)]
+    /// The caller's name for the message.
+    let id: String?
+    /// Whether to wait for the server.
+    let waitsForServer: Bool
+    private let text: String
+    private let kind: Message.Kind
+    private let subject: String?
+    private let thread: String?
+
+    /// - Throws: `ControlError` when a parameter is wrong, or when no recipient is an address.
+    init(_ parameters: Parameters) throws(ControlError) {
+        let addresses = try parameters.strings("to")
+        guard !addresses.isEmpty else { throw parameters.wrong("to", "is missing or empty") }
+        recipients = addresses.map { address in
+            do throws(ControlError) {
+                return (address, .success(try Parameters.jid(address)))
+            } catch {
+                return (address, .failure(error))
+            }
+        }
+        if let first = recipients.first, case .failure(let error) = first.jid,
+            recipients.allSatisfy({ (try? $0.jid.get()) == nil })
+        {
+            throw error
+        }
+        text = try parameters.required("text")
+        subject = try parameters.string("subject")
+        thread = try parameters.string("thread")
+        id = try parameters.string("id")
+        if let id, id.isEmpty { throw parameters.wrong("id", "is empty") }
+        let word = try parameters.choice("type", of: ["chat", "normal", "headline", "groupchat"])
+        kind = word.flatMap(Message.Kind.init) ?? .chat
+        waitsForServer = try parameters.choice("until", of: ["none", "server"]) != "none"
+    }
+
+    /// The message for one recipient.
+    func message(to jid: JID) -> Message {
+        var message = Message(to: jid, kind: kind, body: text, id: id)
+        message.subject = subject
+        message.thread = thread
+        return message
+    }
+}
+
+extension AccountSession {
+    /// Sends a message to each recipient; those that got one with the same id before get no second.
+    ///
+    /// - Returns: How far each came, in the recipients' order.
+    func sendOnce(
+        _ order: SendOrder, on stream: XMPPStream, until deadline: SystemMoment?
+    ) async -> [JSONObject] {
+        enum Slot {
+            case refused(JSONObject)
+            case known(Task<JSONObject, Never>)
+            case place(Int)
+        }
+        let delivery = Delivery(order: order, session: self, stream: stream, deadline: deadline)
+        var places: [JID: Int] = [:]
+        let slots = order.recipients.map { recipient -> Slot in
+            guard case .success(let jid) = recipient.jid else {
+                return .refused(delivery.refused(recipient.text, recipient.jid))
+            }
+            if let place = places[jid] { return .place(place) }
+            if let id = order.id, let known = sentMessages[SentResults.Key(id: id, to: jid)] { return .known(known) }
+            let place = delivery.add(jid)
+            places[jid] = place
+            return .place(place)
+        }
+        delivery.begin()
+        if let id = order.id {
+            for (jid, place) in places {
+                sentMessages.note(SentResults.Key(id: id, to: jid), Task { await delivery.result(place) })
+            }
+        }
+        var results: [JSONObject] = []
+        for slot in slots {
+            switch slot {
+            case .refused(let result): results.append(result)
+            case .known(let task): results.append(await task.value)
+            case .place(let place): results.append(await delivery.result(place))
+            }
+        }
+        if let id = order.id {
+            for place in delivery.unsent { sentMessages.forget(SentResults.Key(id: id, to: place)) }
+        }
+        return results
+    }
+}

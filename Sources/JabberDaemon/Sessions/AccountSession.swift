@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import SocketIO
+internal import XMPP
+
+/// One account's session: logs in when a method first needs it, keeps the stream, and does no more than was asked for, so
+/// that sending a message costs neither the roster nor presence.
+actor AccountSession {
+    /// The account.
+    nonisolated let account: AccountConfiguration
+    /// The bare address.
+    nonisolated let jid: JID
+    /// What happens on the account's streams.
+    nonisolated let feed = EventFeed()
+    /// What is noted beside what the stream knows.
+    nonisolated let notes: SessionNotes
+    /// The messages that were sent under an id of the caller's choice.
+    var sentMessages = SentResults()
+
+    private let settings: SessionSettings
+    private let passwords: PasswordSource
+    private let log: (@Sendable (StreamLogEntry) -> Void)?
+    private let logLevel: StreamLogEntry.Level
+
+    private var password: Password?
+    private var stream: XMPPStream?
+    private var login: Task<Result<XMPPStream, ControlError>, Never>?
+    private var roster: Task<Result<Void, ControlError>, Never>?
+    private var presence: (sent: Presence, at: Duration)?
+    /// A refusal that the same password would only meet again (RFC 6120 §6.4.5): one attempt for each.
+    private var refusal: ControlError?
+    private var isClosed = false
+
+    /// - Throws: `ControlError` when the account's settings are unusable.
+    init(_ account: AccountConfiguration, environment: DaemonEnvironment) throws(ControlError) {
+        settings = try SessionSettings(account)
+        self.account = account
+        jid = settings.jid
+        notes = SessionNotes(account: settings.jid)
+        passwords = PasswordSource(environment: environment.variables)
+        log = environment.log
+        logLevel = environment.logLevel
+    }
+
+    /// The account's bare address, for results and errors.
+    nonisolated var name: String { jid.description }
+
+    /// The priority that the account wants.
+    nonisolated var priority: Int8 { account.priority.flatMap { Int8(exactly: $0) } ?? 0 }
+
+    /// Takes a password that the user gave; it is used for the next login.
+    func take(password: String) {
+        self.password = Password(password)
+        refusal = nil
+    }
+
+    /// The established stream; logs in when there is none.
+    ///
+    /// - Parameter isLasting: Whether the session is to be kept for long: Stream Management (XEP-0198) is then worth its cost.
+    /// - Throws: `ControlError` with the reason, and ``ControlErrorCode/passwordNeeded`` when no password is to be had.
+    func established(isLasting: Bool = false) async throws(ControlError) -> XMPPStream {
+        while let current = login {
+            switch await current.value {
+            case .failure(let error):
+                throw error
+            case .success(let stream):
+                if await stream.isEstablished { return stream }
+                if login == current { login = nil }
+            }
+        }
+        guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
+        if let refusal { throw refusal }
+        let task = Task { await self.logIn(isLasting: isLasting) }
+        login = task
+        roster = nil
+        presence = nil
+        return try await task.value.get()
+    }
+
+    private func logIn(isLasting: Bool) async -> Result<XMPPStream, ControlError> {
+        do throws(ControlError) {
+            var configuration = try await configuration()
+            configuration.usesStreamManagement = isLasting
+            let (notes, feed) = (notes, feed)
+            configuration.observer = StreamObserver(event: { event in
+                notes.note(event)
+                feed.publish(event)
+            })
+            guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
+            return .success(try await connect(XMPPStream(configuration)))
+        } catch {
+            // The next request makes an attempt of its own.
+            login = nil
+            return .failure(error)
+        }
+    }
+
+    private func connect(_ stream: XMPPStream) async throws(ControlError) -> XMPPStream {
+        self.stream = stream
+        do throws(XMPPError) {
+            try await stream.connect()
+            return stream
+        } catch {
+            let failure = ControlError(error, account: name)
+            if error.code == .authenticationRefused { refusal = failure }
+            throw failure
+        }
+    }
+
+    /// The password that the user gave or that was found before.
+    var knownPassword: Password? { password }
+
+    /// The settings with the password, for a stream apart from the session's.
+    func configuration(password given: Password? = nil) async throws(ControlError) -> XMPPConfiguration {
+        var configuration = settings.configuration
+        if settings.needsPassword {
+            if let given { configuration.password = given } else { configuration.password = try await findPassword() }
+        }
+        configuration.usesStreamManagement = false
+        configuration.log = log
+        configuration.logLevel = logLevel
+        return configuration
+    }
+
+    /// The password: what the user gave, else what the daemon may look up.
+    private func findPassword() async throws(ControlError) -> Password {
+        if let password { return password }
+        let (passwords, account) = (passwords, account)
+        // A password command may run for a while: not on a thread that others wait for.
+        let found = await Background.run { () -> Result<String?, ControlError> in
+            do throws(ControlError) {
+                return .success(try passwords.password(of: account))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let text = try found.get() else {
+            throw ControlError(
+                .passwordNeeded,
+                "no password for \(name); run: jabberctl account passwd, or give one with --password-fd", account: name)
+        }
+        let password = Password(text)
+        self.password = password
+        return password
+    }
+
+    /// The stream, with the roster asked for: from then on pushes arrive (RFC 6121 §2.1.3).
+    func withRoster(isLasting: Bool = false) async throws(ControlError) -> XMPPStream {
+        let stream = try await established(isLasting: isLasting)
+        let task =
+            roster
+            ?? Task {
+                do throws(XMPPError) {
+                    try await stream.requestRoster()
+                    return .success(())
+                } catch {
+                    return .failure(ControlError(error, account: self.name))
+                }
+            }
+        roster = task
+        try await task.value.get()
+        return stream
+    }
+
+    /// The stream, with roster and presence: contacts' presence arrives from then on.
+    ///
+    /// A session that only looks around takes priority −1, so that no message is drawn to it, those that the server has
+    /// kept among them (RFC 6121 §4.7.2.3, §8.5.2.1.1): they would be lost with it.
+    ///
+    /// - Parameter priority: The least priority wanted; a higher one that was sent already stays.
+    /// - Returns: The stream, and when the presence was sent by the clock of ``feed``.
+    func withPresence(
+        priority: Int8 = -1, isLasting: Bool = false
+    ) async throws(ControlError) -> (stream: XMPPStream, since: Duration) {
+        let stream = try await withRoster(isLasting: isLasting)
+        if let presence, presence.sent.priority >= priority { return (stream, presence.at) }
+        let wanted = Presence(priority: priority)
+        noteSent(wanted)
+        try await step { () throws(XMPPError) in try await stream.send(wanted) }
+        return (stream, feed.now)
+    }
+
+    /// Notes a presence that is sent to everybody.
+    func noteSent(_ sent: Presence) {
+        presence = sent.kind == .available ? (sent, feed.now) : nil
+    }
+
+    /// Ends the stream in good order: at most 5 seconds (the library's limit).
+    func close() async {
+        isClosed = true
+        await stream?.disconnect()
+        if let login { _ = await login.value }
+        await stream?.disconnect()
+    }
+}

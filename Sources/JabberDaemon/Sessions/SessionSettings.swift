@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import XMPP
+
+/// An account of the settings as the library wants it.
+struct SessionSettings: Sendable {
+    /// The bare address.
+    let jid: JID
+    /// Everything but the password.
+    let configuration: XMPPConfiguration
+    /// Whether a password is needed: an address without localpart logs in without an account (SASL ANONYMOUS).
+    var needsPassword: Bool { jid.localpart != nil }
+
+    /// - Throws: `ControlError` with ``ControlErrorCode/badJID`` or ``ControlErrorCode/configuration``.
+    init(_ account: AccountConfiguration) throws(ControlError) {
+        var address = try Parameters.jid(account.jid)
+        if let resource = account.resource {
+            do {
+                address = try address.withResource(resource)
+            } catch {
+                throw ControlError(error)
+            }
+        }
+        var configuration = XMPPConfiguration(jid: address, password: nil)
+        configuration.certificateAuthorityFile = account.ca
+        if account.host != nil || account.port != nil || account.tls != nil {
+            // A port or a kind of TLS alone means the domain's own host.
+            configuration.host = account.host ?? address.asciiDomain
+            configuration.hostSecurity = account.tls == .direct ? .directTLS : .startTLS
+        }
+        if let port = account.port {
+            guard let number = UInt16(exactly: port), number > 0 else {
+                throw ControlError(.configuration, "the port must be from 1 to 65535")
+            }
+            configuration.port = number
+        }
+        configuration.software = SoftwareIdentity(name: "jabberctl", version: ProductVersion.current)
+        jid = address.bare
+        self.configuration = configuration
+    }
+}
