@@ -86,11 +86,13 @@ package final class ListeningSocket: @unchecked Sendable {
     /// Stops accepting; transports that were accepted live on. Idempotent. Must be called on the executor's queue.
     package func close() {
         checkQueue()
-        guard descriptor != nil else { return }
+        guard let descriptor else { return }
         wake()
+        // Refuses from now on: the descriptor itself is closed when Dispatch has let go of it.
+        _ = shutdown(descriptor.number, Int32(SHUT_RDWR))
         source?.cancel()
         source = nil
-        descriptor = nil
+        self.descriptor = nil
         accept = nil
         if let unlinkPath { _ = unlink(unlinkPath) }
     }
