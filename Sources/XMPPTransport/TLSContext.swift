@@ -144,7 +144,8 @@ package final class TLSContext: @unchecked Sendable {
             let store = SSL_CTX_get_cert_store(handle)
             let certificates = try PEM.certificates(bytes)
             for certificate in certificates {
-                guard X509_STORE_add_cert(store, certificate.handle) == 1 else {
+                let isAdded = withExtendedLifetime(certificate) { X509_STORE_add_cert(store, certificate.handle) }
+                guard isAdded == 1 else {
                     throw TLSError.configuration("a CA certificate is unusable: \(OpenSSLErrors.drain().text)")
                 }
             }
@@ -161,10 +162,9 @@ package final class TLSContext: @unchecked Sendable {
         case .bytes(let bytes):
             let chain = try PEM.certificates(bytes)
             for (index, certificate) in chain.enumerated() {
-                let isUsed =
-                    index == 0
-                    ? SSL_CTX_use_certificate(handle, certificate.handle)
-                    : Int32(SSL_CTX_ctrl_add1_chain_cert(certificate))
+                let isUsed = withExtendedLifetime(certificate) {
+                    index == 0 ? SSL_CTX_use_certificate(handle, certificate.handle) : addToChain(certificate)
+                }
                 guard isUsed == 1 else {
                     throw TLSError.configuration("the certificate is unusable: \(OpenSSLErrors.drain().text)")
                 }
@@ -185,8 +185,9 @@ package final class TLSContext: @unchecked Sendable {
         }
     }
 
-    private func SSL_CTX_ctrl_add1_chain_cert(_ certificate: X509Handle) -> Int {
-        SSL_CTX_ctrl(handle, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate.handle))
+    /// `SSL_CTX_add1_chain_cert`: the certificate is sent along, and referenced by OpenSSL.
+    private func addToChain(_ certificate: X509Handle) -> Int32 {
+        Int32(SSL_CTX_ctrl(handle, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate.handle)))
     }
 }
 

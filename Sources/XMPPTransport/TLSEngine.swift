@@ -40,7 +40,7 @@ final class TLSEngine {
     /// Whether the peer asked to negotiate again and was refused.
     var hasRefusedRenegotiation = false
 
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private let input: OpaquePointer
     private let output: OpaquePointer
     private var matchedName: PresentedName?
