@@ -73,9 +73,10 @@ extension DiscoveryInformation {
         for form in extensions where form.isNamed("x", namespace: Self.dataForms) {
             let fields = form.children("field", namespace: Self.dataForms)
             guard let typeField = fields.first(where: { $0["var"] == "FORM_TYPE" }) else { continue }
+            guard typeField["type"] == "hidden" else { continue }
             let types = Set(typeField.values)
             guard types.count <= 1 else { return nil }
-            guard typeField["type"] == "hidden" || typeField["type"] == nil, let type = types.first else { continue }
+            guard let type = types.first else { continue }
             guard forms[type] == nil else { return nil }
             let others = fields.filter { $0["var"] != "FORM_TYPE" }.map { (name: $0["var"] ?? "", values: $0.values) }
             let sorted = others.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
