@@ -4,7 +4,8 @@ public import XMPPCore
 
 /// Hears of the connection and of who is online.
 ///
-/// Calls come one after another, in the order of what happened, on no particular actor. A stream holds its delegates
+/// Calls come one after another, in the order of what happened. They come to the actor that the delegate belongs to: a class
+/// marked `@MainActor` hears of everything there, an actor on itself, any other class on no actor. A stream holds its delegates
 /// weakly. While a delegate is far behind (1,000 events), the stream stops reading from the server. Every method has a
 /// default that does nothing.
 public protocol ChatDelegate: AnyObject, Sendable {
@@ -13,6 +14,9 @@ public protocol ChatDelegate: AnyObject, Sendable {
 
     /// The session is established under `jid`, the full address that the server bound.
     func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async
+
+    /// The stream is over; `error` is `nil` when this side closed it.
+    func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async
 
     /// The first resource of a contact came online.
     func stream(_ stream: XMPPStream, buddyCameOnline buddy: Buddy) async
@@ -32,9 +36,6 @@ public protocol ChatDelegate: AnyObject, Sendable {
 
     /// The roster arrived or changed.
     func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async
-
-    /// The stream is over; `error` is `nil` when this side closed it.
-    func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async
 }
 
 extension ChatDelegate {

@@ -9,6 +9,9 @@ public protocol MessageDelegate: AnyObject, Sendable {
     /// A message arrived; its sender is filled in. Bounces do not come here.
     func stream(_ stream: XMPPStream, didReceive message: Message) async
 
+    /// The addressee's client has received a message that was sent on this stream (XEP-0184).
+    func stream(_ stream: XMPPStream, didReceiveReceiptFor messageID: String, from jid: JID) async
+
     /// A message that was sent came back (RFC 6120 §8.3).
     ///
     /// - Parameters:
@@ -16,9 +19,6 @@ public protocol MessageDelegate: AnyObject, Sendable {
     ///   - message: The bounce: its id is that of the message sent, its sender the address that it was sent to.
     ///   - error: Why.
     func stream(_ stream: XMPPStream, didBounce message: Message, error: StanzaError) async
-
-    /// The addressee's client has received a message that was sent on this stream (XEP-0184).
-    func stream(_ stream: XMPPStream, didReceiveReceiptFor messageID: String, from jid: JID) async
 }
 
 extension MessageDelegate {

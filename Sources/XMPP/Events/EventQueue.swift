@@ -97,7 +97,7 @@ final class EventQueue: Sendable {
     /// Taking a batch says that the one before it is finished with. For one reader at a time.
     ///
     /// - Throws: ``XMPPError`` when the queue ended with one.
-    func next() async throws(XMPPError) -> [EventDelivery]? {
+    nonisolated(nonsending) func next() async throws(XMPPError) -> [EventDelivery]? {
         finishedBatch()
         while true {
             let step = state.withLock { state -> Result<[EventDelivery]?, XMPPError>? in
