@@ -50,6 +50,7 @@ public actor XMPPClient {
     private var reconnect: ReconnectPolicy
     private var supervisor: Task<Void, Never>?
     private var starters: [CheckedContinuation<Result<JID, XMPPError>, Never>] = []
+    private var runners: [CheckedContinuation<Void, Never>] = []
     private var pause: (any ScheduledTimer)?
     private var pauseEnded: CheckedContinuation<Void, Never>?
     private let prepare: @Sendable (XMPPStream) async -> Void
@@ -95,6 +96,32 @@ public actor XMPPClient {
         return try result.get()
     }
 
+    /// Starts, and keeps the client online until the task is cancelled or ``stop()`` is called: what a bot or a service does
+    /// all its life. A first attempt that fails is not the end where trying again may help.
+    ///
+    /// ```swift
+    /// let life = Task { try await client.run() }
+    /// // … when it is time to go:
+    /// life.cancel()
+    /// try await life.value
+    /// ```
+    ///
+    /// Cancelling ends the session gracefully, and this returns when that is done.
+    ///
+    /// - Throws: ``XMPPError`` when something happens that trying again cannot mend (``XMPPError/isPermanent``).
+    public func run() async throws(XMPPError) {
+        await withTaskCancellationHandler {
+            _ = try? await start()
+            guard supervisor != nil else { return }
+            await withCheckedContinuation { runners.append($0) }
+        } onCancel: {
+            Task { await self.stop() }
+        }
+        // Waits for what the handler began; a client that somebody else has stopped may have been started again.
+        if Task.isCancelled { await stop() }
+        if case .failed(let error) = state { throw error }
+    }
+
     /// Ends the session gracefully and stays offline. Sequences end.
     public func stop() async {
         let task = supervisor
@@ -106,7 +133,7 @@ public actor XMPPClient {
         await task?.value
         stream = nil
         settle(.failure(XMPPError(.cancelled, "The client was stopped.")))
-        hub.finishSequences()
+        ended()
     }
 
     /// Tries again at once instead of waiting: for a network that came back.
@@ -186,6 +213,7 @@ extension XMPPClient {
         guard !error.isPermanent else {
             state = .failed(error)
             supervisor = nil
+            ended()
             return false
         }
         state = .waiting(error)
@@ -209,6 +237,14 @@ extension XMPPClient {
         let waiter = pauseEnded
         pauseEnded = nil
         waiter?.resume()
+    }
+
+    /// The client is stopped, by its user or by a failure: no more events will come.
+    private func ended() {
+        hub.finishSequences()
+        let waiting = runners
+        runners = []
+        for runner in waiting { runner.resume() }
     }
 
     private func settle(_ result: Result<JID, XMPPError>) {
