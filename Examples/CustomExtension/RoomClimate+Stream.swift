@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import XMPP
+
+extension XMPPStream {
+    /// Answers everybody who may see our presence and asks how the room is. To be called before the stream connects: service
+    /// discovery then tells from the start that we can.
+    func answerRoomClimate(with measure: @escaping @Sendable () async throws -> RoomClimate) {
+        answer(.get, RoomClimate.elementName, namespace: RoomClimate.namespace, from: .contacts) { _, _ in
+            try await measure().element
+        }
+    }
+
+    /// Asks another client how its room is.
+    ///
+    /// - Parameter jid: The client's full address; a bare one would be answered by its server.
+    /// - Throws: ``XMPPError`` when it does not know, does not answer, or does not want us to know.
+    func roomClimate(of jid: JID) async throws -> RoomClimate {
+        let question = Element(RoomClimate.elementName, namespace: RoomClimate.namespace)
+        let answer = try await request(IQ(.get, to: jid, payload: question), timeout: .seconds(10))
+        guard let climate = answer.payload.flatMap(RoomClimate.init) else {
+            throw XMPPError(.stanzaError, "\(jid) answered, but not with a room's climate.")
+        }
+        return climate
+    }
+}
+
+extension Message {
+    /// The climate that comes along with the text. Clients that do not know the element show the text alone.
+    var roomClimate: RoomClimate? {
+        get { payload(RoomClimate.elementName, namespace: RoomClimate.namespace).flatMap(RoomClimate.init) }
+        set {
+            removePayloads(RoomClimate.elementName, namespace: RoomClimate.namespace)
+            if let newValue { append(newValue.element) }
+        }
+    }
+}
