@@ -21,6 +21,36 @@ struct DocumentsTests {
         }
     }
 
+    /// Lines of a document's Swift code that no source has. Code of a manifest is left out.
+    static func linesWithoutSource(in document: String, sources: Set<Substring>) -> [Substring] {
+        document.matches(of: /```swift\n(?<code>(?s:.*?))```/)
+            .filter { !$0.code.contains(".product(name:") }
+            .flatMap { $0.code.split(separator: "\n") }
+            .map { Substring($0.drop { $0 == " " }) }
+            .filter { !$0.isEmpty && !sources.contains($0) }
+    }
+
+    @Test(
+        "the Swift code of a document is compiled by a test or an example",
+        arguments: [
+            "README.md", "Sources/XMPP/Documentation.docc/GettingStarted.md",
+            "Sources/XMPP/Documentation.docc/Delegates.md", "Sources/XMPP/Documentation.docc/Concurrency.md",
+            "Sources/XMPP/Documentation.docc/TestingYourCode.md",
+        ])
+    func code(_ document: String) throws {
+        let files = SourceTree.files.filter {
+            $0.path.hasPrefix("Tests/ManualTests/") || $0.path.hasPrefix("Examples/")
+        }
+        let lines = files.flatMap { $0.text.split(separator: "\n").map { $0.drop { $0 == " " } } }
+        #expect(Self.linesWithoutSource(in: try SourceTree.text(document), sources: Set(lines)) == [])
+    }
+
+    @Test("code in a document that nothing compiles is found")
+    func codeSamples() {
+        let text = "a\n```swift\nlet a = 1\n    let b = 2\n```\n```\nlet c\n```\n```swift\n.product(name: x)\n```\n"
+        #expect(Self.linesWithoutSource(in: text, sources: ["let a = 1"]) == ["let b = 2"])
+    }
+
     @Test("the change log has a section for what is not released yet")
     func changeLog() throws {
         #expect(try SourceTree.text("CHANGELOG.md").contains(/(?m)^## \[?Unreleased\]?$/))
