@@ -75,6 +75,8 @@ extension LoopbackServer {
     /// Lets two accounts see each other, as if both had asked and approved.
     ///
     /// - Parameters:
+    ///   - one: The localpart of the first account.
+    ///   - other: That of the second.
     ///   - name: Under which name the first has the second in the roster.
     ///   - groups: In which groups.
     /// - Throws: ``TestSupportError`` when there is no such account.
