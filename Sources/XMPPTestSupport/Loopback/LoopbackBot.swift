@@ -73,7 +73,9 @@ final class LoopbackBot: LoopbackEndpoint {
     private func react(_ message: Message, _ body: String) {
         if buddy.behaviors.contains(.leavesWhenTold(body)) { return become(Presence(.unavailable)) }
         guard buddy.behaviors.contains(.echoes), let from = message.from, from.bare != jid.bare else { return }
-        var echo = Message(to: from, kind: message.kind, body: body, id: message.id.map { "echo-\($0)" })
+        // A resource without presence does one thing and leaves: the answer is for the account (RFC 6121 §5.1).
+        let isAvailable = router.endpoint(from)?.presence != nil
+        var echo = Message(to: isAvailable ? from : from.bare, kind: message.kind, body: body, id: message.id.map { "echo-\($0)" })
         echo.thread = message.thread
         send(echo.element)
     }

@@ -6,7 +6,8 @@ public import XMPPCore
 public struct LoopbackBuddy: Sendable, Hashable {
     /// What a buddy does by themselves.
     public enum Behavior: Sendable, Hashable {
-        /// Sends every message back to where it came from, with the same body.
+        /// Sends every message back with the same body: to the resource that it came from, or to the account when that
+        /// resource has not sent presence.
         case echoes
         /// Goes offline upon a message with exactly this body.
         case leavesWhenTold(String)
