@@ -60,6 +60,7 @@ extension SocketTransport {
             switch Self.read(descriptor, atMost: share) {
             case .bytes(let bytes):
                 share -= bytes.count
+                acknowledgeAtOnce(descriptor)
                 if state == .open { handler?(.received(bytes)) }
             case .nothing:
                 return
@@ -70,6 +71,19 @@ extension SocketTransport {
                 return finish(state == .closing ? nil : writeFailure ?? error)
             }
         }
+    }
+
+    /// Lets the system acknowledge the first reads of a TCP connection at once (TCP_QUICKACK).
+    ///
+    /// Opening a stream is a dialogue of small pieces: a peer that waits for an acknowledgement before it sends the next
+    /// one (Nagle's algorithm, RFC 896) would wait the 40 ms for which the system holds acknowledgements back. It takes
+    /// the option back by itself, so it is set after each read.
+    private func acknowledgeAtOnce(_ descriptor: Descriptor) {
+        guard quickReadsLeft > 0 else { return }
+        quickReadsLeft -= 1
+        var on: Int32 = 1
+        _ = setsockopt(
+            descriptor.number, Int32(IPPROTO_TCP), TCP_QUICKACK, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func inputEnded() {

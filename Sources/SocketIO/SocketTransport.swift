@@ -41,6 +41,8 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     var isPaused = false
     var hasInputEnded = false
     var isContinuationScheduled = false
+    /// How many more reads are acknowledged at once; those of a log-in, not of a session.
+    var quickReadsLeft = 0
 
     var writeSource: (any DispatchSourceWrite)?
     var isWriteSourceSuspended = true
@@ -68,7 +70,10 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     ) throws(SystemError) {
         try descriptor.prepare()
         let peer = SocketAddress.ask(descriptor) { getpeername($0, $1, $2) }
-        if let peer, !peer.isUnix { descriptor.disableDelay() }
+        if let peer, !peer.isUnix {
+            descriptor.disableDelay()
+            quickReadsLeft = 32
+        }
         self.descriptor = descriptor
         self.executor = executor
         self.clock = clock
