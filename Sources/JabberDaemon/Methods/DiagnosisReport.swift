@@ -12,6 +12,7 @@ final class DiagnosisReport: Sendable {
     private struct State {
         var steps: [(name: String, document: JSONObject)] = []
         var last = SystemMoment.now
+        var places = 0
         var features: StreamFeatures?
         var error: ControlError?
     }
@@ -47,7 +48,10 @@ final class DiagnosisReport: Sendable {
     func reached(_ milestone: StreamMilestone) {
         switch milestone {
         case .resolved(let places):
-            if places.count > 1 { done("places", nil, places.map(\.description).joined(separator: ", ")) }
+            state.withLock { $0.places = places.count }
+            if places.count > 1 {
+                done("srv", nil, "in this order: " + places.map(\.description).joined(separator: ", "))
+            }
             begin()
         case .connected(let place):
             done("connect", lap(), place.description)
@@ -61,6 +65,8 @@ final class DiagnosisReport: Sendable {
         case .established(let jid):
             done("bind", lap(), "\(jid)")
         case .failed(let place, let error):
+            // Of a single place the end of the attempt tells.
+            guard state.withLock({ $0.places > 1 }) else { return }
             note("connect", "failed", lap(), "\(place): \(error.message)")
         }
     }
@@ -90,12 +96,11 @@ final class DiagnosisReport: Sendable {
             return
         }
         let failed = Self.step(of: error, reached: reached)
-        state.withLock { state in
-            if state.steps.contains(where: { $0.name == failed && $0.document["state"] == "failed" }) { return }
-            state.steps.removeAll { $0.name == failed }
+        let isTold = state.withLock { state in
+            state.error = ControlError(error)
+            return state.steps.contains { $0.name == failed && $0.document["state"] == "failed" }
         }
-        note(failed, "failed", lap(), error.message)
-        state.withLock { $0.error = ControlError(error) }
+        if !isTold { note(failed, "failed", lap(), error.message) }
         let done = state.withLock { Set($0.steps.map(\.name)) }
         for step in Self.steps where !done.contains(step) { skipped(step, "not reached") }
     }
@@ -107,6 +112,7 @@ final class DiagnosisReport: Sendable {
         case .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated: "login"
         case .bindingFailed: "bind"
         case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed: "connect"
+        case .streamError where !reached.contains("stream"): "stream"
         default: steps.dropFirst().first { !reached.contains($0) } ?? "ping"
         }
     }
@@ -137,12 +143,11 @@ final class DiagnosisReport: Sendable {
     }
 
     private func note(_ step: String, _ word: String, _ time: Duration?, _ detail: String) {
-        let name = step == "places" ? "srv" : step
         let document = JSONObject(present: [
-            "step": .string(name), "state": .string(word), "milliseconds": time.map { .number($0.milliseconds) },
+            "step": .string(step), "state": .string(word), "milliseconds": time.map { .number($0.milliseconds) },
             "detail": .string(detail),
         ])
-        state.withLock { $0.steps.append((name, document)) }
+        state.withLock { $0.steps.append((step, document)) }
     }
 
     private static func describe(_ security: ChannelSecurity) -> String {

@@ -51,7 +51,7 @@ enum RawMethod {
         do {
             element = try Element.parse(xml.trimmedOfXMLWhitespace)
         } catch {
-            throw ControlError(.badData, "the XML is not one element: \(error)")
+            throw ControlError(.badData, "the XML is not one well-formed element with all its prefixes declared")
         }
         guard element.namespace == Namespace.client, ["message", "presence", "iq"].contains(element.localName) else {
             throw ControlError(

@@ -148,19 +148,24 @@ actor AccountSession {
     /// The stream, with the roster asked for: from then on pushes arrive (RFC 6121 §2.1.3).
     func withRoster(isLasting: Bool = false) async throws(ControlError) -> XMPPStream {
         let stream = try await established(isLasting: isLasting)
-        let task =
-            roster
-            ?? Task {
-                do throws(XMPPError) {
-                    try await stream.requestRoster()
-                    return .success(())
-                } catch {
-                    return .failure(ControlError(error, account: self.name))
-                }
-            }
+        let task = roster ?? askForRoster { () throws(XMPPError) in try await stream.requestRoster() }
         roster = task
         try await task.value.get()
         return stream
+    }
+
+    private func askForRoster(
+        _ ask: @escaping @Sendable () async throws(XMPPError) -> RosterUpdate
+    ) -> Task<Result<Void, ControlError>, Never> {
+        let name = name
+        return Task {
+            do throws(XMPPError) {
+                _ = try await ask()
+                return .success(())
+            } catch {
+                return .failure(ControlError(error, account: name))
+            }
+        }
     }
 
     /// The stream, with roster and presence: contacts' presence arrives from then on.
@@ -173,12 +178,21 @@ actor AccountSession {
     func withPresence(
         priority: Int8 = -1, isLasting: Bool = false
     ) async throws(ControlError) -> (stream: XMPPStream, since: Duration) {
-        let stream = try await withRoster(isLasting: isLasting)
-        if let presence, presence.sent.priority >= priority { return (stream, presence.at) }
+        let stream = try await established(isLasting: isLasting)
+        if roster != nil {
+            _ = try await withRoster(isLasting: isLasting)
+            if let presence, presence.sent.priority >= priority { return (stream, presence.at) }
+        }
         let wanted = Presence(priority: priority)
         noteSent(wanted)
-        try await step { () throws(XMPPError) in try await stream.send(wanted) }
-        return (stream, feed.now)
+        if roster == nil {
+            // Both in one flight.
+            roster = askForRoster { () throws(XMPPError) in try await stream.goOnline(wanted) }
+            _ = try await withRoster(isLasting: isLasting)
+        } else {
+            try await step { () throws(XMPPError) in try await stream.send(wanted) }
+        }
+        return (stream, presence?.at ?? feed.now)
     }
 
     /// Notes a presence that is sent to everybody.

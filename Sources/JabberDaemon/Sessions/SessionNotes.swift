@@ -37,6 +37,9 @@ final class SessionNotes: Sendable {
         }
     }
 
+    /// Whether an address is that of this session itself.
+    func isThisSession(_ jid: JID) -> Bool { state.withLock { $0.session == jid } }
+
     /// The requests without an answer, oldest first.
     var requests: [SubscriptionRequest] { state.withLock { $0.requests } }
 

@@ -93,7 +93,10 @@ enum EventDocument {
     }
 
     private static func presence(_ presence: Presence, _ session: AccountSession) -> JSONObject? {
-        guard presence.kind == .available || presence.kind == .unavailable, let from = presence.from else { return nil }
+        // Servers echo a session's own presence to it (RFC 6121 §4.2.2).
+        guard presence.kind == .available || presence.kind == .unavailable, let from = presence.from,
+            !session.notes.isThisSession(from)
+        else { return nil }
         var event = heading("presence", at: presence.delay?.stamp ?? .now, session)
         event["from"] = .string(from.description)
         event["show"] = .string(ContactDocument.show(of: presence))
