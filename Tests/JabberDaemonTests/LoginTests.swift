@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import JabberControl
+import Testing
+import XMPP
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+@Suite("Logging in")
+struct LoginTests {
+    @Test("A wrong password is exit code 77, names the mechanism, and is tried once (RFC 6120 §6.4.5)")
+    func wrongPassword() async throws {
+        try await DaemonHarness.run(password: "wrong") { daemon in
+            let first = await daemon.failure("ping")
+            #expect(first?.code == .authRefused)
+            #expect(first?.exit == .authenticationRefused)
+            #expect(first?.message.contains("SCRAM-SHA-512") == true)
+            #expect(first?.account == "juliet@example.org")
+            #expect(await daemon.failure("send", ["to": ["nurse@example.org"], "text": "x"])?.code == .authRefused)
+            let attempts = await daemon.server.transcript.filter { $0.element.localName == "auth" }
+            #expect(attempts.count == 1)
+            try await daemon.give(password: "secret")
+            #expect(await daemon.failure("ping") == nil)
+        }
+    }
+
+    @Test("Without a password the tool is told that one is needed, and may hand it over")
+    func passwordNeeded() async throws {
+        try await DaemonHarness.run(password: nil) { daemon in
+            let error = await daemon.failure("ping")
+            #expect(error?.code == .passwordNeeded)
+            #expect(error?.exit == .configuration)
+            #expect(error?.account == "juliet@example.org")
+            #expect(await daemon.server.openConnections == 0)
+            try await daemon.give(password: "secret")
+            try await daemon.call("ping")
+        }
+    }
+
+    @Test(
+        "A certificate for another name is exit code 76, names both, and not one byte of SASL was sent (RFC 6120 §13.7.2)"
+    )
+    func wrongName() async throws {
+        var options = LoopbackOptions()
+        options.certificateFlaw = .wrongName
+        try await DaemonHarness.run(options: options) { daemon in
+            let error = await daemon.failure("ping")
+            #expect(error?.code == .certificate)
+            #expect(error?.exit == .protocolFailure)
+            #expect(error?.message.contains("not valid for example.org") == true)
+            #expect(error?.message.contains("wrong.example.org") == true)
+            #expect(await daemon.server.transcript.allSatisfy { $0.element.localName != "auth" })
+        }
+    }
+
+    @Test(
+        "An unusable certificate is exit code 76 and says why",
+        arguments: [
+            (TestCertificate.Flaw.expired, "expired"), (.selfSigned, "self-signed"), (.notYetValid, "not valid before"),
+            (.unknownAuthority, "not trusted"),
+        ])
+    func flaws(_ flaw: TestCertificate.Flaw, _ word: String) async throws {
+        var options = LoopbackOptions()
+        options.certificateFlaw = flaw
+        try await DaemonHarness.run(options: options) { daemon in
+            let error = await daemon.failure("ping")
+            #expect(error?.exit == .protocolFailure)
+            #expect(error?.message.contains(word) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("A server without TLS is exit code 76 (RFC 6120 §13.8)")
+    func noTLS() async throws {
+        var options = LoopbackOptions()
+        options.offersStartTLS = false
+        options.allowsPlaintext = true
+        try await DaemonHarness.run(options: options) { daemon in
+            let error = await daemon.failure("ping")
+            #expect(error?.code == .tlsRequired)
+            #expect(error?.exit == .protocolFailure)
+            #expect(await daemon.server.transcript.allSatisfy { $0.element.localName != "auth" })
+        }
+    }
+
+    @Test("Nothing that listens is exit code 69, a host that does not exist 68, an address that is none 65")
+    func places() async throws {
+        try await DaemonHarness.run { daemon in
+            var session = daemon.session
+            session["port"] = 1
+            #expect(await daemon.failureWithPassword(session)?.exit == .unavailable)
+            session["host"] = "nowhere.invalid"
+            #expect(await daemon.failureWithPassword(session)?.exit == .hostNotFound)
+            session["jid"] = "juliet@"
+            let invalid = await daemon.failureWithPassword(session)
+            #expect(invalid?.exit == .badData)
+            #expect(invalid?.message.contains("domainpart") == true)
+        }
+    }
+
+    @Test("No account and no address is exit code 78, an unknown account 4")
+    func noAccount() async throws {
+        try await DaemonHarness.run { daemon in
+            #expect(await daemon.failure("ping", ["session": [:]])?.exit == .configuration)
+            #expect(await daemon.failure("ping", ["session": ["account": "work"]])?.exit == .notFound)
+        }
+    }
+
+    @Test("An account of the settings logs in with its own password; a file that others can read is exit code 78")
+    func configured() async throws {
+        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
+        let folder = FileManager.default.temporaryDirectory.appending(path: "daemon-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "config.json")
+        let settings: JSONValue = [
+            "accounts": [
+                "home": [
+                    "jid": "juliet@example.org", "password": "secret", "resource": "balcony", "host": "127.0.0.1",
+                    "port": .integer(Int64(server.directTLSPort ?? 0)), "tls": "direct",
+                    "ca": .string(server.certificateAuthorityFile),
+                ]
+            ]
+        ]
+        try Data(settings.encoded()).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+        let result = try await daemon.call("ping", ["session": ["account": "home"]])
+        #expect(result.string("account") == "juliet@example.org")
+        #expect(await server.connected.map(\.description).contains("juliet@example.org/balcony"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let other = try DaemonHarness(server) { $0.paths.config = folder.path }
+        let open = await other.failure("ping", ["session": ["account": "home"]])
+        #expect(open?.exit == .configuration)
+        #expect(open?.message.contains("chmod 600") == true)
+        await daemon.end()
+        await other.end()
+        await server.stop()
+    }
+
+    @Test("One login serves every command of a connection")
+    func oneLogin() async throws {
+        try await DaemonHarness.run { daemon in
+            async let ping = daemon.call("ping")
+            async let list = daemon.call("roster.list")
+            async let online = daemon.call("online")
+            _ = try await (ping, list, online)
+            #expect(await daemon.server.transcript.filter { $0.element.localName == "auth" }.count == 1)
+            let rosters = await daemon.server.received(from: "juliet").filter {
+                $0.firstChild("query", namespace: Namespace.roster) != nil
+            }
+            #expect(rosters.count == 1)
+        }
+    }
+
+    @Test("When the tool goes, the stream is closed in good order (RFC 6120 §4.4)")
+    func vanishes() async throws {
+        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
+        let daemon = try DaemonHarness(server)
+        try await daemon.give(password: "secret")
+        try await daemon.call("presence.show")
+        #expect(await server.connected.count == 1)
+        await daemon.end()
+        #expect(await server.connected.isEmpty)
+        await server.stop()
+    }
+
+    @Test("A command that waits is answered when its time is up, though the server says nothing")
+    func timeLimit() async throws {
+        try await DaemonHarness.run { daemon in
+            await daemon.server.planNextConnection([.stall(afterBytes: 10)])
+            let error = await daemon.failure("ping", timeout: 0.3)
+            #expect(error?.code == .timedOut)
+            #expect(error?.exit == .timedOut)
+        }
+    }
+}
+
+extension DaemonHarness {
+    /// The error of a ping for another session, for which the daemon has a password.
+    func failureWithPassword(_ session: JSONObject) async -> ControlError? {
+        do throws(ControlError) {
+            _ = try await client.call(
+                MethodTable.passwordMethod, ["session": .object(session), "password": "secret"])
+        } catch {
+            return error
+        }
+        return await failure("ping", ["session": .object(session)])
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+@Suite("The table of commands and the daemon")
+struct MethodTableTests {
+    @Test("The daemon has every method of the table, and no other")
+    func methods() {
+        let promised = Set(MethodTable.commands.filter { $0.place != .tool }.map(\.method))
+        #expect(Set(MethodService.methods.keys) == promised.union([MethodTable.passwordMethod]))
+    }
+
+    @Test("A method that does not exist is refused")
+    func unknown() async throws {
+        try await DaemonHarness.run { daemon in
+            #expect(await daemon.failure("room.join")?.code == .unknownMethod)
+        }
+    }
+
+    @Test(
+        "A parameter of the wrong kind is named",
+        arguments: [
+            ("online", ["settle": "soon"]), ("online", ["settle": 5001]), ("online", ["all": 1]),
+            ("send", ["to": "romeo@example.org", "text": "x"]), ("send", ["text": "x"]),
+            ("send", ["to": ["romeo@example.org"], "text": ""]),
+            ("send", ["to": ["romeo@example.org"], "text": "x", "type": "shout"]),
+            ("listen", ["kind": ["weather"]]), ("ping", ["count": 0]), ("presence.set", [:]),
+            ("presence.set", ["show": "busy"]), ("presence.set", ["show": "away", "priority": 128]),
+            ("roster.rename", ["jid": "romeo@example.org"]), ("roster.add", [:]), ("raw", [:]),
+            ("ping", ["session": "juliet"]), ("ping", ["timeout": -1]),
+        ] as [(String, JSONObject)])
+    func badParameters(_ method: String, _ params: JSONObject) async throws {
+        try await DaemonHarness.run { daemon in
+            let error = await daemon.failure(method, params, timeout: params["timeout"] == nil ? 10 : nil)
+            #expect(error?.code == .badParameters)
+            #expect(await daemon.server.openConnections == 0, "nothing is asked of the server")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+import XMPP
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+@Suite("ping, version-of, disco, raw and diag")
+struct ToolTests {
+    @Test("ping measures the own server unless another is named (XEP-0199)")
+    func ping() async throws {
+        try await DaemonHarness.run { daemon in
+            let result = try await daemon.call("ping")
+            #expect(result.string("jid") == "example.org")
+            let times = result["roundTrips"]?.arrayValue ?? []
+            #expect(times.count == 1 && (times.first?.doubleValue ?? -1) >= 0)
+            let error = await daemon.failure("ping", ["jid": "nobody@example.org/x"])
+            #expect(error?.exit == .refused)
+            #expect(error?.stanza?.string("condition") == "service-unavailable")
+        }
+    }
+
+    @Test("version-of asks a contact's program (XEP-0092)")
+    func version() async throws {
+        try await DaemonHarness.run(buddies: [LoopbackBuddy("romeo")]) { daemon in
+            let other = XMPPStream(try await daemon.server.configuration(for: "nurse", resource: "kitchen"))
+            try await daemon.server.befriend("nurse", "juliet")
+            try await other.connect()
+            try await other.goOnline()
+            try await daemon.call("presence.show")
+            let result = try await daemon.call("version-of", ["jid": "nurse@example.org/kitchen"])
+            #expect(result.string("name") == "swift-xmpp")
+            #expect(result.string("version") == XMPPVersion.current)
+            await other.disconnect()
+        }
+    }
+
+    @Test("disco names identities and features, and items when asked (XEP-0030)")
+    func disco() async throws {
+        try await DaemonHarness.run { daemon in
+            let result = try await daemon.call("disco")
+            #expect(result.objects("identities").contains { $0.string("category") == "server" })
+            let features = result["features"]?.stringsValue ?? []
+            #expect(features.contains("urn:xmpp:ping") && features == features.sorted())
+            #expect(result["items"] == nil)
+            #expect(try await daemon.call("disco", ["items": true])["items"]?.arrayValue != nil)
+        }
+    }
+
+    @Test("raw sends a stanza as it is, and waits for the answer to a request")
+    func raw() async throws {
+        try await DaemonHarness.run(buddies: [LoopbackBuddy("romeo", behaviors: [])]) { daemon in
+            let sent = try await daemon.call(
+                "raw", ["xml": "<message to='romeo@example.org'><body>x</body></message>\n"])
+            #expect(sent.string("sent")?.contains("<body>x</body>") == true && sent["reply"] == nil)
+            #expect(try await daemon.server.stanzas(for: "romeo").contains { $0.localName == "message" })
+            let asked = try await daemon.call("raw", ["xml": "<iq type='get'><query xmlns='jabber:iq:roster'/></iq>"])
+            let reply = try Element.parse(asked.string("reply") ?? "")
+            #expect(reply["type"] == "result")
+            #expect(try Element.parse(asked.string("sent") ?? "")["id"] == reply["id"])
+        }
+    }
+
+    @Test(
+        "raw refuses what would end the stream, before anybody logs in",
+        arguments: [
+            "hello", "<message", "<a/><b/>", "<foo/>", "<message xmlns='urn:x'/>", "<p:message/>",
+            "<!DOCTYPE a><message/>",
+            "<iq type='result'/>", "<iq/>", "<presence/><!-- -->",
+        ])
+    func rawRefused(_ xml: String) async throws {
+        try await DaemonHarness.run { daemon in
+            #expect(await daemon.failure("raw", ["xml": .string(xml)])?.exit == .badData)
+            #expect(await daemon.server.openConnections == 0)
+        }
+    }
+
+    private static let way = ["srv", "connect", "tls", "certificate", "stream", "login", "bind", "ping"]
+
+    @Test("diag takes every step in order, with what was found")
+    func diagnosis() async throws {
+        try await DaemonHarness.run { daemon in
+            let result = try await daemon.call("diag")
+            #expect(result.bool("ok") == true)
+            #expect(result.string("target") == "example.org")
+            let steps = result.objects("steps")
+            #expect(steps.map { $0.string("step") } == Self.way)
+            #expect(steps.dropFirst().allSatisfy { $0.string("state") == "ok" })
+            func detail(_ step: String) -> String {
+                steps.first { $0.string("step") == step }?.string("detail") ?? ""
+            }
+            #expect(detail("connect").contains("127.0.0.1:\(daemon.server.port)"))
+            #expect(detail("tls").hasPrefix("TLSv1.3"))
+            #expect(detail("certificate").contains("proved by the name example.org"))
+            #expect(detail("stream").contains("SCRAM-SHA-512"))
+            #expect(detail("login").hasPrefix("with SCRAM-SHA-512"))
+            #expect(detail("bind").hasPrefix("juliet@example.org/"))
+        }
+    }
+
+    @Test("diag of a domain needs no account")
+    func domain() async throws {
+        try await DaemonHarness.run(password: nil) { daemon in
+            var session = daemon.session
+            session["jid"] = nil
+            let result = try await daemon.call("diag", ["target": "example.org", "session": .object(session)])
+            #expect(result.bool("ok") == true)
+            let states = result.objects("steps").map { $0.string("state") }
+            #expect(states == ["skipped", "ok", "ok", "ok", "ok", "skipped", "skipped", "skipped"])
+        }
+    }
+
+    @Test("diag names the step that failed, and why")
+    func failedStep() async throws {
+        var options = LoopbackOptions()
+        options.certificateFlaw = .expired
+        try await DaemonHarness.run(options: options) { daemon in
+            let result = try await daemon.call("diag")
+            #expect(result.bool("ok") == false)
+            #expect(result["error"]?["exit"] == 76)
+            let failed = result.objects("steps").filter { $0.string("state") == "failed" }
+            #expect(failed.map { $0.string("step") } == ["certificate"])
+            #expect(failed.first?.string("detail")?.contains("expired") == true)
+        }
+        try await DaemonHarness.run(password: "wrong") { daemon in
+            let result = try await daemon.call("diag")
+            let failed = result.objects("steps").filter { $0.string("state") == "failed" }
+            #expect(failed.map { $0.string("step") } == ["login"])
+            #expect(result["error"]?["exit"] == 77)
+        }
+    }
+}
