@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Addresses from the system: /etc/hosts, name servers and what else nsswitch names, by `getaddrinfo`.
 package struct SystemAddressResolver: AddressResolver {
-    /// How long a look-up may take. Default 10 seconds.
-    package static let defaultTimeout: Duration = .seconds(10)
+    /// How long a look-up may take. Default 6 seconds: long enough for the system to ask twice.
+    package static let defaultTimeout: Duration = .seconds(6)
     /// `getaddrinfo` blocks its thread: it never runs on a stream's queue.
     private static let workers = DispatchQueue(label: "swift-xmpp.getaddrinfo", attributes: .concurrent)
 

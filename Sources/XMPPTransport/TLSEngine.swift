@@ -92,8 +92,8 @@ final class TLSEngine {
     static let applicationProtocol = "xmpp-client"
 
     /// Takes bytes that came from the peer.
-    func feed(_ ciphertext: [UInt8]) {
-        var rest = ciphertext[...]
+    func feed(_ ciphertext: ArraySlice<UInt8>) {
+        var rest = ciphertext
         while !rest.isEmpty {
             let piece = rest.prefix(Self.recordSize)
             let count = piece.withUnsafeBytes { BIO_write(input, $0.baseAddress, Int32(truncatingIfNeeded: $0.count)) }
@@ -157,8 +157,8 @@ final class TLSEngine {
     }
 
     /// Encrypts bytes; they are then in the output.
-    func write(_ plaintext: [UInt8]) throws(TLSError) {
-        var rest = plaintext[...]
+    func write(_ plaintext: ArraySlice<UInt8>) throws(TLSError) {
+        var rest = plaintext
         while !rest.isEmpty {
             ERR_clear_error()
             let piece = rest.prefix(Self.recordSize)

@@ -20,6 +20,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     /// How long a handshake may take. Default 15 seconds.
     package static let defaultHandshakeTimeout: Duration = .seconds(15)
+    /// Bytes that OpenSSL is given at once.
+    private static let pieceSize = 16_384
     /// First byte of every handshake record (RFC 8446 §5.1).
     private static let handshakeRecordType: UInt8 = 0x16
 
@@ -99,7 +101,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
             lower.replaceHandler(receive)
             // RFC 6120 §5.4.2.3, §5.3.3: what follows `<proceed/>` must be TLS; anything else was put there by somebody.
             if let first = pendingInput.first, first != Self.handshakeRecordType { return fail(.plaintextInjected) }
-            engine.feed(pendingInput)
+            engine.feed(pendingInput[...])
         }
         advance()
         lower.resumeReading()
@@ -189,12 +191,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     private func handle(_ event: TransportEvent) {
         switch event {
         case .received(let bytes):
-            engine.feed(bytes)
-            switch state {
-            case .handshaking: advance()
-            case .open: drain()
-            case .idle, .closing, .closed: break
-            }
+            received(bytes)
         case .drained:
             if state == .open { handler?(.drained) }
         case .endOfInput:
@@ -205,6 +202,19 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
             } else {
                 finish(error)
             }
+        }
+    }
+
+    /// Decrypts in pieces of about a record, so that OpenSSL's buffer, which never shrinks, stays small.
+    private func received(_ ciphertext: [UInt8]) {
+        var rest = ciphertext[...]
+        while !rest.isEmpty {
+            // After the peer's goodbye there is nothing to decrypt any more: do not pile it up either.
+            guard state == .handshaking || (state == .open && !hasInputEnded) else { return }
+            let piece = rest.prefix(Self.pieceSize)
+            rest = rest.dropFirst(piece.count)
+            engine.feed(piece)
+            if state == .handshaking { advance() } else { drain() }
         }
     }
 
@@ -304,11 +314,15 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     private func flush() {
         isFlushScheduled = false
         guard state == .open, !plaintext.isEmpty else { return }
-        let bytes = plaintext
+        var rest = plaintext[...]
         plaintext = []
         do throws(TLSError) {
-            try engine.write(bytes)
-            lower.send(engine.takeOutput())
+            while !rest.isEmpty {
+                let piece = rest.prefix(Self.pieceSize)
+                rest = rest.dropFirst(piece.count)
+                try engine.write(piece)
+                lower.send(engine.takeOutput())
+            }
         } catch {
             breakDown(error)
         }

@@ -17,8 +17,8 @@ package struct UnboundResolver: ServiceResolver {
         case at(SocketAddress)
     }
 
-    /// How long a look-up may take. Default 5 seconds: addresses must be found within the same 10.
-    package static let defaultTimeout: Duration = .seconds(5)
+    /// How long a look-up may take. Default 4 seconds: with the look-up of addresses after it, 10 seconds in all.
+    package static let defaultTimeout: Duration = .seconds(4)
 
     private let nameServers: NameServers
     private let timeout: Duration
@@ -115,6 +115,8 @@ private final class UnboundLookup: @unchecked Sendable {
 
     /// Sets the context up; returns what went wrong.
     private func configure(_ context: OpaquePointer) -> String? {
+        // Nothing on standard error: what goes wrong is in the answer.
+        _ = ub_ctx_debugout(context, nil)
         // A thread, not a forked process, does the work; a resolver on this machine is as good as any.
         var code = ub_ctx_async(context, 1)
         if code == 0 { code = ub_ctx_set_option(context, "do-not-query-localhost:", "no") }
@@ -126,7 +128,10 @@ private final class UnboundLookup: @unchecked Sendable {
         case .at(let address):
             code = ub_ctx_set_fwd(context, "\(address.host)@\(address.port ?? 53)")
         }
-        return code == 0 ? nil : Self.message(code)
+        guard code == 0 else { return Self.message(code) }
+        // Names of private networks: libunbound answers "no such name" by itself unless told not to.
+        for zone in ["test.", "home.arpa."] { _ = ub_ctx_zone_remove(context, zone) }
+        return nil
     }
 
     private func resolved(_ code: Int32, _ result: UnsafeMutablePointer<ub_result>?) {

@@ -204,11 +204,33 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
         return result.client
     }
 
-    @Test("a path that RFC 5280 or the policy forbids is refused", arguments: CertificateRow.chains)
+    /// What a refusal must be called, by the beginning of the row.
+    private static let kinds = [
+        ("leaf issued by a non-CA", "rejected"), ("issuer has nameConstraints", "rejected"),
+        ("self-signed leaf", "selfSigned"), ("leaf with extendedKeyUsage clientAuth", "rejected"),
+        ("leaf signed with SHA-1", "rejected"), ("512/1024-bit RSA", "rejected"), ("leaf is a CA", "rejected"),
+        ("missing intermediate", "untrusted"), ("TLS 1.1 only", "version"), ("anonymous or NULL", "handshake"),
+    ]
+
+    private func kind(_ error: TLSError) -> String {
+        switch error {
+        case .certificateRejected: "rejected"
+        case .selfSigned: "selfSigned"
+        case .untrustedIssuer: "untrusted"
+        case .versionTooOld: "version"
+        case .handshakeFailed: "handshake"
+        default: "\(error)"
+        }
+    }
+
+    @Test("a path that RFC 5280 or the policy forbids is refused, for that reason", arguments: CertificateRow.chains)
     func chains(row: CertificateRow) async throws {
         switch try await handshake(setup(row)) {
         case .success: #expect(row.matches)
-        case .failure(let error): #expect(!row.matches, "\(error)")
+        case .failure(let error):
+            #expect(!row.matches, "\(error)")
+            let expected = Self.kinds.first { row.presented.dropFirst(6).hasPrefix($0.0) }?.1
+            #expect(kind(error) == expected, "\(error)")
         }
     }
 

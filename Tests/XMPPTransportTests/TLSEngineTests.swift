@@ -33,7 +33,7 @@ private final class EnginePair {
     private func carry(_ from: TLSEngine, _ to: TLSEngine, step: () throws -> Void) rethrows -> Bool {
         let bytes = from.takeOutput()
         for start in stride(from: 0, to: bytes.count, by: min(chunk, max(1, bytes.count))) {
-            to.feed(Array(bytes[start..<min(bytes.count, start + min(chunk, bytes.count))]))
+            to.feed(bytes[start..<min(bytes.count, start + min(chunk, bytes.count))])
             try step()
         }
         return !bytes.isEmpty
@@ -82,7 +82,7 @@ private final class EnginePair {
         pair.chunk = size
         try pair.handshake()
         let bytes = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        try pair.server.write(bytes)
+        try pair.server.write(bytes[...])
         pair.server.sayGoodbye()
         let result = try pair.read(by: pair.client)
         #expect(result.bytes == bytes)
@@ -168,7 +168,7 @@ private final class EnginePair {
         try pair.server.write([1, 2, 3])
         var bytes = pair.server.takeOutput()
         bytes[bytes.count - 1] ^= 1
-        pair.client.feed(bytes)
+        pair.client.feed(bytes[...])
         #expect(throws: TLSError.self) { _ = try pair.client.read() }
     }
 
@@ -178,7 +178,7 @@ private final class EnginePair {
     func notTLS(answer: String) throws {
         let pair = try EnginePair()
         #expect(try pair.client.advanceHandshake() == .needsInput)
-        pair.client.feed(Array(answer.utf8))
+        pair.client.feed(Array(answer.utf8)[...])
         #expect(throws: TLSError.notTLS) { try pair.client.advanceHandshake() }
     }
 
@@ -188,7 +188,7 @@ private final class EnginePair {
         for _ in 0..<100 {
             let pair = try EnginePair()
             _ = try pair.client.advanceHandshake()
-            pair.client.feed((0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            pair.client.feed((0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }[...])
             _ = try? pair.client.advanceHandshake()
         }
     }

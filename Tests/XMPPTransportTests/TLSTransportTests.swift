@@ -83,6 +83,22 @@ import Testing
         pair.end()
     }
 
+    @Test("what a peer sends after its goodbye is neither delivered nor an error")
+    func afterGoodbye() async throws {
+        let pair = try await established()
+        pair.server.onQueue {
+            $0.send([1]); $0.close()
+        }
+        await pair.clientLog.waitForEndOfInput()
+        pair.client.onQueue {
+            $0.send([2]); $0.close()
+        }
+        await pair.clientLog.waitForEnd()
+        #expect(pair.clientLog.summary == [.received([1]), .endOfInput, .closed(nil)])
+        await pair.serverLog.waitForEnd()
+        #expect(pair.serverLog.events == [.closed(nil)])
+    }
+
     @Test("bytes sent before the handshake is done leave after it, encrypted")
     func earlySend() async throws {
         let pair = try pair()

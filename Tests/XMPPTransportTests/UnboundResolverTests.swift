@@ -84,6 +84,17 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    @Test("names of private networks are asked about like any other", arguments: ["example.test", "chat.home.arpa"])
+    func privateNames(domain: String) async throws {
+        let record = data(1, 5222, ["chat"])
+        let server = try StubNameServer { _ in .records([record]) }
+        let resolver = UnboundResolver(nameServers: .at(server.address))
+        guard case .records = await resolver.records(for: "_xmpp-client._tcp.\(domain)") else {
+            Issue.record("not asked")
+            return
+        }
+    }
+
     @Test("a failure is forgotten: the next look-up succeeds without a restart")
     func recovers() async throws {
         guard case .failed = try await ask(.code(2)) else {
