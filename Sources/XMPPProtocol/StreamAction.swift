@@ -33,10 +33,10 @@ package enum StreamAction: Sendable, Equatable {
 
 /// The timers of a stream.
 package enum StreamTimer: Sendable, Hashable, CaseIterable {
-    /// TLS must be up by then.
-    case handshake
     /// The session must be established by then.
     case negotiation
+    /// What was sent has waited long enough for the server to be asked whether it has it (XEP-0198 §4).
+    case acknowledgement
     /// Nothing was received for a while: ask for a sign of life.
     case keepalive
     /// The sign of life must be there by then.

@@ -68,18 +68,21 @@ public struct StreamTimeouts: Sendable, Hashable {
     public var tls: Duration
     /// From the connection to the established session, TLS included; default 30 s.
     public var negotiation: Duration
-    /// For an answer to a sign-of-life request; default 30 s.
+    /// How long a sent stanza waits for others before the server is asked to acknowledge them; default 1 s.
+    public var acknowledgement: Duration
+    /// For an answer to a sign-of-life request, acknowledgements among them; default 30 s.
     public var answer: Duration
     /// For the server's end of the stream after ours (RFC 6120 §4.4); default 5 s.
     public var closing: Duration
 
     /// Makes time-outs.
     public init(
-        tls: Duration = .seconds(15), negotiation: Duration = .seconds(30), answer: Duration = .seconds(30),
-        closing: Duration = .seconds(5)
+        tls: Duration = .seconds(15), negotiation: Duration = .seconds(30), acknowledgement: Duration = .seconds(1),
+        answer: Duration = .seconds(30), closing: Duration = .seconds(5)
     ) {
         self.tls = tls
         self.negotiation = negotiation
+        self.acknowledgement = acknowledgement
         self.answer = answer
         self.closing = closing
     }

@@ -29,8 +29,6 @@ package enum StreamEnd: Error, Sendable, Equatable {
 
     /// What the server had not finished when its time ran out.
     package enum Phase: String, Sendable, Equatable {
-        /// The TLS handshake.
-        case tls = "the TLS handshake"
         /// The negotiation from the stream header to the session.
         case negotiation = "the stream negotiation"
         /// An answer to a sign-of-life request.

@@ -52,6 +52,8 @@ package struct StreamStateMachine: Sendable {
     package internal(set) var maximumOutgoingBytes: Int?
     var hasAnnouncedConnection = false
     var keepalive = KeepaliveState()
+    /// Whether the timer runs after which an acknowledgement is asked for.
+    var isAcknowledgementDue = false
 
     /// Makes a machine for one connection.
     package init(configuration: StreamConfiguration) {
@@ -84,7 +86,7 @@ package struct StreamStateMachine: Sendable {
         let deadline = StreamAction.schedule(.negotiation, after: configuration.timeouts.negotiation)
         if directTLS {
             state = .securing
-            return [deadline, .schedule(.handshake, after: configuration.timeouts.tls), .startTLS]
+            return [deadline, .startTLS]
         }
         let channel = SecureChannel.plaintext(peerIsLoopback: peerIsLoopback, policy: configuration.security)
         return [deadline] + open(channel.map(Layer.protected) ?? .unprotected)
@@ -93,7 +95,7 @@ package struct StreamStateMachine: Sendable {
     /// The TLS handshake is done, and the certificate proves the account's domain.
     package mutating func tlsEstablished(_ channel: SecureChannel) -> [StreamAction] {
         guard case .securing = state else { return [] }
-        return [.cancel(.handshake), .emit(.secured)] + open(.protected(channel))
+        return [.emit(.secured)] + open(.protected(channel))
     }
 
     /// The transport is gone.
@@ -119,12 +121,18 @@ package struct StreamStateMachine: Sendable {
     ///
     /// - Returns: What to write; empty when the stream is not established.
     package mutating func send(_ element: Element) -> [StreamAction] {
-        guard isEstablished else { return [] }
-        management.sent(element)
-        return [.send(element)]
+        isEstablished ? [.send(element)] + wrote(element) : []
     }
 
-    /// The application has sent what it had: an acknowledgement may be asked for.
+    /// The application has written a first-level element by itself.
+    package mutating func wrote(_ element: Element) -> [StreamAction] {
+        management.sent(element)
+        guard management.isOn, !isAcknowledgementDue, management.unacknowledged > 0 else { return [] }
+        isAcknowledgementDue = true
+        return [.schedule(.acknowledgement, after: configuration.timeouts.acknowledgement)]
+    }
+
+    /// The application has sent what it had: an acknowledgement may be asked for at once.
     package mutating func burstSent() -> [StreamAction] {
         guard isEstablished, let request = management.request() else { return [] }
         return [.send(request), .schedule(.answer, after: configuration.timeouts.answer)]
@@ -141,7 +149,7 @@ package struct StreamStateMachine: Sendable {
         case .ended, .closing: return []
         case .idle, .securing: return finish(.closed) + [.abortTransport]
         case .opening, .awaitingFeatures, .startingTLS, .authenticating, .binding:
-            return end(with: .closed)
+            return abandon(.closed)
         case .established:
             // The last word on what arrived, so that the server re-sends nothing (XEP-0198 §4).
             let farewell: [StreamAction] = management.isOn ? [.send(management.answer)] : []
@@ -155,7 +163,7 @@ package struct StreamStateMachine: Sendable {
     mutating func end(with reason: StreamEnd) -> [StreamAction] {
         state = .closing(reason)
         return [
-            .cancel(.handshake), .cancel(.negotiation), .cancel(.keepalive), .cancel(.answer), .endStream,
+            .cancel(.keepalive), .cancel(.acknowledgement), .cancel(.answer), .endStream,
             .schedule(.closing, after: configuration.timeouts.closing),
         ]
     }

@@ -135,7 +135,10 @@ extension XMPPStream {
     func flush() {
         guard !outgoing.isEmpty else { return }
         transport?.send(outgoing)
-        outgoing = []
+        outgoing.removeAll(keepingCapacity: outgoing.capacity <= 4_096)
+        guard let transport, transport.pendingBytes > Self.maximumUnwrittenBytes, !machine.hasEnded else { return }
+        // Senders wait long before that: these are answers to a server that asks and asks and reads none of them.
+        perform(machine.transportEnded("the server does not read what it is sent") + [.abortTransport])
     }
 
     // MARK: Log

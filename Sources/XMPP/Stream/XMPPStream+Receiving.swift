@@ -21,7 +21,7 @@ extension XMPPStream {
     private func route(_ message: Message) {
         var message = message
         let from = message.from ?? impliedSender
-        message.from = from
+        if message.from == nil { message.from = from }
         if let error = message.error {
             report(.messageBounced(message, error))
             return
@@ -36,7 +36,7 @@ extension XMPPStream {
 
     private func route(_ presence: Presence) {
         var presence = presence
-        presence.from = presence.from ?? impliedSender
+        if presence.from == nil { presence.from = impliedSender }
         switch presence.kind {
         case .subscribe:
             // RFC 6121 §3.1.3: it comes from the bare address, whatever is written.

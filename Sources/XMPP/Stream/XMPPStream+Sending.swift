@@ -10,6 +10,9 @@ extension XMPPStream {
     /// How many bytes may wait for the network before senders wait; 1 MiB.
     static let maximumPendingBytes = 1_048_576
 
+    /// How many bytes may wait for the network in all before the connection is given up; 8 MiB.
+    static let maximumUnwrittenBytes = 8 * 1_048_576
+
     /// Sends a message.
     ///
     /// A message without an id gets an unguessable one. Returning means that the bytes are on their way, not that anybody
@@ -99,7 +102,9 @@ extension XMPPStream {
         }
         await waitForRoom()
         guard isEstablished else { throw disconnection ?? .notConnected }
-        perform(machine.send(element))
+        if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
+        outgoing.append(contentsOf: bytes)
+        perform(machine.wrote(element))
         if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2 {
             perform(machine.burstSent())
         }

@@ -109,6 +109,13 @@ public actor XMPPStream {
         routes.addStandardRoutes()
     }
 
+    deinit {
+        // A stream that nobody refers to any more: nobody can end it, so it ends here, without a goodbye.
+        for timer in timers.values { timer.cancel() }
+        if let transport { executor.run { transport.abort() } }
+        if ownsHub { hub.finish() }
+    }
+
     /// The queue that the actor runs on.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()

@@ -44,7 +44,7 @@ extension StreamStateMachine {
     mutating func receivedStartingTLS(_ element: Element) -> [StreamAction] {
         if element.isNamed("proceed", namespace: Namespace.startTLS) {
             state = .securing
-            return [.schedule(.handshake, after: configuration.timeouts.tls), .startTLS]
+            return [.startTLS]
         }
         if element.isNamed("features", namespace: Namespace.streams) { return [] }
         return abandon(.tlsUnavailable("the server answered <\(element.localName)/> to the request for TLS"))

@@ -45,12 +45,12 @@ extension StreamStateMachine {
     /// A timer ran out.
     package mutating func timerFired(_ timer: StreamTimer) -> [StreamAction] {
         switch timer {
-        case .handshake:
-            guard case .securing = state else { return [] }
-            return finish(.timedOut(.tls)) + [.abortTransport]
         case .negotiation:
             guard isNegotiating, !hasEnded else { return [] }
             return [.send(StreamError(.connectionTimeout).element)] + abandon(.timedOut(.negotiation))
+        case .acknowledgement:
+            isAcknowledgementDue = false
+            return burstSent()
         case .keepalive:
             return isEstablished ? keepaliveDue() : []
         case .answer:
