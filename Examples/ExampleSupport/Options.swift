@@ -13,6 +13,7 @@ package struct Options {
           --port N            the port at that host
           --direct-tls        TLS from the first byte at that host
           --ca FILE           trust the authorities in this PEM file instead of the system's
+          --log               write what goes over the wire to standard error, secrets masked
           --demo              run against a server inside of this process, and end
         """
 
@@ -25,6 +26,7 @@ package struct Options {
     private var host: String?
     private var port: UInt16?
     private var usesDirectTLS = false
+    private var logs = false
     private var authorities: String?
     private var passwordDescriptor: Int32?
 
@@ -37,6 +39,7 @@ package struct Options {
             switch argument {
             case "--demo": isDemo = true
             case "--direct-tls": usesDirectTLS = true
+            case "--log": logs = true
             case "--jid": jid = try JID(Self.value(of: argument, &rest))
             case "--host": host = try Self.value(of: argument, &rest)
             case "--port": port = try Self.number(of: argument, &rest)
@@ -59,6 +62,10 @@ package struct Options {
         configuration.port = port
         configuration.hostSecurity = usesDirectTLS ? .directTLS : .startTLS
         configuration.certificateAuthorityFile = authorities
+        if logs {
+            configuration.logLevel = .wire
+            configuration.log = { complain($0.text.printable(limit: 10_000)) }
+        }
         return configuration
     }
 

@@ -23,15 +23,23 @@ package func run(_ name: String, _ body: (Options) async throws -> Void) async -
 
 /// Writes a line to standard output at once, also through a pipe.
 package func say(_ line: String) {
-    print(line)
-    fflush(nil)
+    write(line, to: STDOUT_FILENO)
 }
 
 /// Writes a line to standard error.
 package func complain(_ line: String) {
-    let bytes = Array((line + "\n").utf8)
-    // Where standard error is closed, there is nobody to tell.
-    _ = write(STDERR_FILENO, bytes, bytes.count)
+    write(line, to: STDERR_FILENO)
+}
+
+/// Writes past C's buffers: flushing those would wait for a `readLine` in another thread.
+private func write(_ line: String, to descriptor: Int32) {
+    var rest = Array((line + "\n").utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        // Where nobody reads any more, there is nobody to tell.
+        guard count >= 0 || errno == EINTR else { return }
+        rest = rest.dropFirst(max(0, count))
+    }
 }
 
 /// Suspends until somebody asks the process to end (SIGTERM, or SIGINT from the keyboard), or the task is cancelled.
