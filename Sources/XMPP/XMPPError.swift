@@ -112,10 +112,10 @@ extension XMPPError {
         case .closedByServer:
             self.init(.connectionLost, "\(domain) closed the stream.")
         case .streamError(let error):
-            self.init(.streamError, "\(domain) ended the stream: \(error).", streamError: error)
+            self.init(.streamError, "\(domain) ended the stream: \(clause(error)).", streamError: error)
         case .violation(let error):
             self.init(
-                .protocolViolation, "\(domain) broke the protocol (\(error)); the stream was closed.",
+                .protocolViolation, "\(domain) broke the protocol (\(clause(error))); the stream was closed.",
                 streamError: error)
         case .tlsUnavailable(let reason):
             self.init(
@@ -126,7 +126,7 @@ extension XMPPError {
             let isDeferred = failure.condition == .temporaryAuthFailure
             self.init(
                 isDeferred ? .authenticationDeferred : .authenticationRefused,
-                "\(domain) refused the login with \(mechanism): \(failure)."
+                "\(domain) refused the login with \(mechanism): \(clause(failure))."
                     + (isDeferred ? " Try again later." : " Check the address and the password."),
                 saslFailure: failure, mechanism: mechanism)
         case .serverNotAuthenticated(let reason, let mechanism):
@@ -135,7 +135,7 @@ extension XMPPError {
                 "\(domain) did not authenticate itself\(mechanism.isEmpty ? "" : " with \(mechanism)"): \(reason).",
                 mechanism: mechanism)
         case .bindingFailed(let failure):
-            self.init(.bindingFailed, "No session with \(domain): \(failure).")
+            self.init(.bindingFailed, "No session with \(domain): \(clause(failure)).")
         case .timedOut(let phase):
             self.init(.timedOut, "\(domain) did not finish \(phase.rawValue) in time.")
         case .transportEnded(let reason):
@@ -150,9 +150,15 @@ extension XMPPError {
     /// An answer of type `error` to a request.
     package init(_ error: StanzaError, from jid: JID?) {
         let sender = jid.map(\.description) ?? "The server"
-        self.init(.stanzaError, "\(sender) answered with an error: \(error).", stanzaError: error)
+        self.init(.stanzaError, "\(sender) answered with an error: \(clause(error)).", stanzaError: error)
     }
 
     /// What is answered where a stream is needed and none is established.
     package static let notConnected = XMPPError(.notConnected, "The stream is not connected.")
+}
+
+/// What a server said as part of a sentence of ours, which brings its own full stop.
+private func clause(_ said: some CustomStringConvertible) -> Substring {
+    let text = said.description[...]
+    return text.hasSuffix(".") ? text.dropLast() : text
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import XMPPCore
+import XMPPProtocol
+
+@testable import XMPP
+
+@Suite("Errors")
+struct XMPPErrorTests {
+    @Test("what a server says becomes part of the sentence, with or without a full stop", arguments: ["No.", "No"])
+    func fullStop(_ text: String) throws {
+        let refused = try #require(
+            XMPPError(
+                .authenticationRefused(SASLFailure(.notAuthorized, text: text), mechanism: "SCRAM-SHA-1"),
+                domain: "example.org"))
+        #expect(refused.message.hasPrefix("example.org refused the login with SCRAM-SHA-1: not-authorized: No. Check"))
+        let answered = XMPPError(StanzaError(.forbidden, type: .auth, text: text), from: try JID("a@example.org"))
+        #expect(answered.message == "a@example.org answered with an error: forbidden: No.")
+    }
+
+    @Test(
+        "a failure that trying again may mend does not stop a client",
+        arguments: [XMPPError.Code.connectionLost, .timedOut, .connectionFailed, .authenticationDeferred, .tlsFailed])
+    func passing(_ code: XMPPError.Code) {
+        #expect(!XMPPError(code, "").isPermanent)
+    }
+
+    @Test(
+        "a failure that somebody has to mend stops a client",
+        arguments: [XMPPError.Code.authenticationRefused, .certificateRejected, .tlsUnavailable, .noMechanism])
+    func lasting(_ code: XMPPError.Code) {
+        #expect(XMPPError(code, "").isPermanent)
+    }
+}
