@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Glibc
 internal import JabberControl
 internal import Synchronization
 
@@ -11,10 +12,11 @@ public enum CommandMain {
     /// - Returns: The exit code.
     public static func run() -> Int32 {
         let terminal = Terminal()
-        let signals = terminal.takeSignals()
-        defer { withExtendedLifetime(signals) {} }
+        // A reader that goes away is an error of the next write, not the end of this program.
+        signal(SIGPIPE, SIG_IGN)
         let environment = StandardStreams.environment(terminal)
         if let code = CommandRunner.runAlone(environment) { return code.rawValue }
+        terminal.takeSignals()
         let done = DispatchSemaphore(value: 0)
         let code = Mutex(ExitCode.internalError)
         Task {

@@ -21,20 +21,33 @@ final class Terminal: Sendable {
         let mode: termios
     }
 
-    private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "jabberctl.signals")
-
-    /// Takes SIGINT, SIGTERM and SIGHUP over and ignores SIGPIPE.
+    /// Keeps the sources that receive signals.
     ///
-    /// - Returns: What receives the signals, to be kept.
-    func takeSignals() -> [any DispatchSourceSignal] {
-        signal(SIGPIPE, SIG_IGN)
-        return [SIGINT, SIGTERM, SIGHUP].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { [weak self] in self?.received(number) }
-            source.activate()
-            return source
+    /// `@unchecked Sendable`: after they were activated the sources are only kept, never used.
+    private final class Sources: @unchecked Sendable {
+        let sources: [any DispatchSourceSignal]
+
+        init(_ sources: [any DispatchSourceSignal]) {
+            self.sources = sources
+        }
+    }
+
+    private let state = Mutex(State())
+    private let signals = Mutex<Sources?>(nil)
+
+    /// Takes SIGINT, SIGTERM and SIGHUP over, once. A command that neither waits nor asks does without: it costs time.
+    func takeSignals() {
+        signals.withLock { signals in
+            guard signals == nil else { return }
+            let queue = DispatchQueue(label: "jabberctl.signals")
+            signals = Sources(
+                [SIGINT, SIGTERM, SIGHUP].map { number in
+                    signal(number, SIG_IGN)
+                    let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+                    source.setEventHandler { [weak self] in self?.received(number) }
+                    source.activate()
+                    return source
+                })
         }
     }
 
@@ -81,6 +94,7 @@ final class Terminal: Sendable {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        takeSignals()
         var mode = termios()
         guard tcgetattr(descriptor, &mode) == 0 else { return nil }
         let saved = SavedMode(descriptor: descriptor, mode: mode)

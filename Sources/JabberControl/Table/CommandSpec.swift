@@ -51,11 +51,16 @@ package struct CommandSpec: Hashable, Sendable {
     /// Examples for the manual.
     package var examples: [String] = []
 
-    /// Makes a command; what it has is set afterwards.
+    /// Makes a command of one word or of two with a blank between them; what it has is set afterwards.
     package init(_ path: String, _ group: Group, _ summary: String) {
-        self.path = path.split(separator: " ").map(String.init)
+        self.path = Self.words(path)
         self.group = group
         self.summary = summary
+    }
+
+    private static func words(_ path: String) -> [String] {
+        guard let blank = path.utf8.firstIndex(of: UInt8(ascii: " ")) else { return [path] }
+        return [String(path[..<blank]), String(path[path.utf8.index(after: blank)...])]
     }
 
     /// The command as it is typed: `roster add`.
