@@ -92,8 +92,9 @@ enum SendCommand {
         }
         guard context.options.form == .human else { return }
         for row in records.rows {
-            guard let error = row["error"]?.objectValue else { continue }
-            context.output.note(TerminalText.block("\(row.string("to") ?? "?"): \(ControlError(json: error).message)"))
+            guard let error = row["error"]?.objectValue, let recipient = row.string("to") else { continue }
+            let message = ControlError(json: error).message
+            context.output.note(TerminalText.block(message.contains(recipient) ? message : "\(recipient): \(message)"))
         }
     }
 
