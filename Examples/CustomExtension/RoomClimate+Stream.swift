@@ -15,11 +15,11 @@ extension XMPPStream {
     ///
     /// - Parameter jid: The client's full address; a bare one would be answered by its server.
     /// - Throws: ``XMPPError`` when it does not know, does not answer, or does not want us to know.
-    func roomClimate(of jid: JID) async throws -> RoomClimate {
+    func roomClimate(of jid: JID) async throws(XMPPError) -> RoomClimate {
         let question = Element(RoomClimate.elementName, namespace: RoomClimate.namespace)
         let answer = try await request(IQ(.get, to: jid, payload: question), timeout: .seconds(10))
         guard let climate = answer.payload.flatMap(RoomClimate.init) else {
-            throw XMPPError(.stanzaError, "\(jid) answered, but not with a room's climate.")
+            throw XMPPError(StanzaError(.undefinedCondition, type: .cancel, text: "this is no climate"), from: jid)
         }
         return climate
     }

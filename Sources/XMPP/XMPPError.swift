@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import XMPPCore
+
 /// What went wrong, for programs (``code``) and for people (``message``).
 ///
 /// Never holds a password, a SASL payload or the body of a message. Texts that the server wrote may be in ``message``:
@@ -147,8 +149,12 @@ extension XMPPError {
         }
     }
 
-    /// An answer of type `error` to a request.
-    package init(_ error: StanzaError, from jid: JID?) {
+    /// The error for a request that was answered with an error, or with something that is no answer to it.
+    ///
+    /// - Parameters:
+    ///   - error: What the answer says, or what is wrong with it.
+    ///   - jid: Who answered; `nil` for the server.
+    public init(_ error: StanzaError, from jid: JID?) {
         let sender = jid.map(\.description) ?? "The server"
         self.init(.stanzaError, "\(sender) answered with an error: \(clause(error)).", stanzaError: error)
     }
