@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import Testing
 
 @testable import SocketIO
@@ -106,7 +105,7 @@ import Testing
     func firehose() async throws {
         let fixture = try Fixture()
         let total = 50_000_000
-        let seenAtTimer = Mutex<Int?>(nil)
+        let seenAtTimer = Locked<Int?>(nil)
         fixture.onQueue { [recorder = fixture.recorder] transport in
             transport.start { event in
                 let isFirst = recorder.events.isEmpty
@@ -202,7 +201,7 @@ import Testing
     @Test("no event is delivered from inside a call")
     func neverReentrant() async throws {
         let fixture = try Fixture()
-        let isInside = Mutex(false)
+        let isInside = Locked(false)
         fixture.peerWrites([1])
         fixture.onQueue { [recorder = fixture.recorder] transport in
             isInside.withLock { $0 = true }

@@ -2,7 +2,6 @@
 
 import Dispatch
 import Glibc
-import Synchronization
 
 @testable import SocketIO
 
@@ -14,7 +13,7 @@ final class EventRecorder: Sendable {
             [(condition: @Sendable ([TransportEvent]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var events: [TransportEvent] { state.withLock { $0.events } }
 
@@ -82,12 +81,12 @@ final class ManualClock: StreamClock {
     private final class Timer: ScheduledTimer {
         let deadline: Duration
         let executor: StreamExecutor
-        private let body: Mutex<(@Sendable () -> Void)?>
+        private let body: Locked<(@Sendable () -> Void)?>
 
         init(_ deadline: Duration, _ executor: StreamExecutor, _ body: @escaping @Sendable () -> Void) {
             self.deadline = deadline
             self.executor = executor
-            self.body = Mutex(body)
+            self.body = Locked(body)
         }
 
         func cancel() {
@@ -103,7 +102,7 @@ final class ManualClock: StreamClock {
         }
     }
 
-    private let state = Mutex((now: Duration.zero, timers: [Timer]()))
+    private let state = Locked((now: Duration.zero, timers: [Timer]()))
 
     var now: Duration { state.withLock { $0.now } }
 

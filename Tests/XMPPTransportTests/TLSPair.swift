@@ -2,7 +2,6 @@
 
 import Dispatch
 import SocketIO
-import Synchronization
 
 @testable import XMPPTransport
 
@@ -13,7 +12,7 @@ final class EventLog: Sendable {
         var waiters: [(@Sendable ([TransportEvent]) -> Bool, CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     var events: [TransportEvent] { state.withLock { $0.events } }
 
