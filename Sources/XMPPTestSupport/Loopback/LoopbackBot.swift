@@ -75,7 +75,8 @@ final class LoopbackBot: LoopbackEndpoint {
         guard buddy.behaviors.contains(.echoes), let from = message.from, from.bare != jid.bare else { return }
         // A resource without presence does one thing and leaves: the answer is for the account (RFC 6121 §5.1).
         let isAvailable = router.endpoint(from)?.presence != nil
-        var echo = Message(to: isAvailable ? from : from.bare, kind: message.kind, body: body, id: message.id.map { "echo-\($0)" })
+        var echo = Message(
+            to: isAvailable ? from : from.bare, kind: message.kind, body: body, id: message.id.map { "echo-\($0)" })
         echo.thread = message.thread
         send(echo.element)
     }
