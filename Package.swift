@@ -94,7 +94,7 @@ let package = Package(
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
         tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),
-        tests("JabberCLITests", ["JabberCLI", "JabberControl", "JabberDaemon", "XMPPTestSupport", "SocketIO"]),
+        tests("JabberCLITests", ["JabberCLI", "JabberControl", "SocketIO", "jabberctl"]),
         tests("HouseTests", []),
         tests("ManualTests", ["XMPP", "XMPPTestSupport"]),
         tests("IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon"]),
