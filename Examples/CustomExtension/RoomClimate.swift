@@ -5,11 +5,11 @@ import XMPP
 /// The payload: how warm and how damp a room is.
 ///
 /// On the wire: `<climate xmlns='urn:example:room-climate' humidity='48'>21.5</climate>`.
-struct RoomClimate: Sendable, Hashable {
+struct RoomClimate: StanzaPayload, Hashable {
     /// A namespace of one's own: a domain that one owns, or `urn:` with a registered name.
     static let namespace = "urn:example:room-climate"
-    /// The name of the element, for requests and for answers.
-    static let elementName = "climate"
+    /// The name of the element.
+    static let elementName = ElementName("climate", namespace: namespace)
 
     /// The temperature in degrees Celsius.
     var celsius: Double
@@ -24,7 +24,7 @@ struct RoomClimate: Sendable, Hashable {
     /// Reads an element; `nil` when it is another one, or when it says nothing sensible. Others wrote it: every value is
     /// looked at before it is believed.
     init?(_ element: Element) {
-        guard element.isNamed(Self.elementName, namespace: Self.namespace),
+        guard element.name == Self.elementName,
             let celsius = Double(element.text), celsius.isFinite,
             let humidity = element["humidity"].flatMap({ Int($0) }), (0...100).contains(humidity)
         else { return nil }
@@ -33,8 +33,7 @@ struct RoomClimate: Sendable, Hashable {
 
     /// The element.
     var element: Element {
-        var element = Element(
-            Self.elementName, namespace: Self.namespace, attributes: ["humidity": String(humidity)])
+        var element = Element(Self.elementName, attributes: ["humidity": String(humidity)])
         element.append(text: String(celsius))
         return element
     }

@@ -154,6 +154,25 @@ public actor XMPPClient {
         return try await stream.send(message)
     }
 
+    /// Sends a presence on the present session only, such as one for a single contact; see ``setPresence(_:)``.
+    public func send(_ presence: Presence) async throws(XMPPError) {
+        guard let stream else { throw .notConnected }
+        try await stream.send(presence)
+    }
+
+    /// Sends a request on the present session; see ``XMPPStream/request(_:timeout:)``.
+    @discardableResult
+    public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
+        guard let stream else { throw .notConnected }
+        return try await stream.request(request, timeout: timeout)
+    }
+
+    /// Waits until the server has handled what was sent on the present session; see ``XMPPStream/waitUntilHandled()``.
+    public func waitUntilHandled() async throws(XMPPError) {
+        guard let stream else { throw .notConnected }
+        try await stream.waitUntilHandled()
+    }
+
     /// Adds a delegate that hears of the connection and of who is online. It is held weakly.
     public nonisolated func add(chatDelegate delegate: any ChatDelegate) {
         hub.add(delegate, roles: .chat)
@@ -198,7 +217,7 @@ extension XMPPClient {
             state = .online(jid)
             reconnect.established()
             settle(.success(jid))
-            await stream.waitForEnd()
+            await stream.waitUntilEnded()
         } catch {
             await stream.disconnect()
             settle(.failure(error))

@@ -83,6 +83,16 @@ public struct Message: Stanza {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// An answer: to the sender, of the same type and in the same thread. In a room it goes to the room.
+    ///
+    /// A message without a sender is answered to nobody: the own account.
+    public func reply(_ body: String) -> Message {
+        var answer = Message(
+            to: kind == .groupchat ? from?.bare : from, kind: kind == .error ? .normal : kind, body: body)
+        answer.thread = thread
+        return answer
+    }
+
     /// Changes the payload.
     public mutating func withElement(_ change: (inout Element) -> Void) {
         change(&element)

@@ -56,7 +56,7 @@ extension Stanza {
     public var error: StanzaError? {
         guard element["type"] == "error" else { return nil }
         return element.firstChild("error", namespace: Namespace.client).map { StanzaError($0) }
-            ?? StanzaError(.undefinedCondition, type: .cancel)
+            ?? StanzaError(.undefinedCondition, kind: .cancel)
     }
 }
 

@@ -42,9 +42,9 @@ public struct StanzaError: Error, Hashable, Sendable, CustomStringConvertible {
     public var applicationCondition: Element?
 
     /// Makes an error.
-    public init(_ condition: Condition, type: Kind, text: String? = nil, applicationCondition: Element? = nil) {
+    public init(_ condition: Condition, kind: Kind, text: String? = nil, applicationCondition: Element? = nil) {
         self.condition = condition
-        self.kind = type
+        self.kind = kind
         self.text = text
         self.applicationCondition = applicationCondition
     }
@@ -130,7 +130,7 @@ extension StanzaError.Condition {
 
 extension StanzaError {
     /// The answer to a request for something that is not offered.
-    public static let serviceUnavailable = StanzaError(.serviceUnavailable, type: .cancel)
+    public static let serviceUnavailable = StanzaError(.serviceUnavailable, kind: .cancel)
     /// The answer to a request that is not well-formed for its purpose.
-    public static let badRequest = StanzaError(.badRequest, type: .modify)
+    public static let badRequest = StanzaError(.badRequest, kind: .modify)
 }

@@ -66,11 +66,11 @@ struct ErrorMappingTests {
 
     @Test("A stanza error comes along, and only `wait` may be tried again (RFC 6120 §8.3.2)")
     func stanzaErrors() {
-        let full = StanzaError(.resourceConstraint, type: .wait, text: "too busy")
+        let full = StanzaError(.resourceConstraint, kind: .wait, text: "too busy")
         let busy = ControlError(XMPPError(.stanzaError, "It answered.", stanzaError: full))
         #expect(busy.retry)
         #expect(busy.stanza == ["type": "wait", "condition": "resource-constraint", "text": "too busy"])
-        let gone = ControlError(XMPPError(.stanzaError, "x", stanzaError: StanzaError(.gone, type: .cancel)))
+        let gone = ControlError(XMPPError(.stanzaError, "x", stanzaError: StanzaError(.gone, kind: .cancel)))
         #expect(!gone.retry)
     }
 

@@ -124,7 +124,7 @@ struct StanzaTests {
 
     @Test("an error that lacks something is still an error (RFC 6120 §8.3.2)")
     func oddErrors() throws {
-        #expect(try IQ(element("<iq type='error'/>")).error == StanzaError(.undefinedCondition, type: .cancel))
+        #expect(try IQ(element("<iq type='error'/>")).error == StanzaError(.undefinedCondition, kind: .cancel))
         let odd = try IQ(element("<iq type='error'><error type='what'><x xmlns='urn:x'/></error></iq>")).error
         #expect(odd?.condition == .undefinedCondition && odd?.kind == .cancel)
         #expect(odd?.applicationCondition?.localName == "x")
@@ -134,7 +134,7 @@ struct StanzaTests {
     @Test("errors are written as they are read")
     func errorRoundTrip() {
         let error = StanzaError(
-            .init(rawValue: "new-condition"), type: .wait, text: "später",
+            .init(rawValue: "new-condition"), kind: .wait, text: "später",
             applicationCondition: Element("x", namespace: "urn:x"))
         #expect(StanzaError(error.element) == error)
         var stream = StreamError(.seeOtherHost, text: "t")

@@ -154,7 +154,7 @@ struct RoutingTests {
         let stream = XMPPStream(try await server.configuration(for: "romeo", resource: "orchard"))
         await stream.answer(.get, "square", namespace: "urn:example:square", from: .contacts) { request, _ in
             guard let number = request.payload.flatMap({ Int($0.text) }) else {
-                throw StanzaError(.badRequest, type: .modify, text: "a number is needed")
+                throw StanzaError(.badRequest, kind: .modify, text: "a number is needed")
             }
             return Element("square", namespace: "urn:example:square", text: "\(number * number)")
         }
@@ -168,6 +168,47 @@ struct RoutingTests {
             #expect(answer["type"] == expected)
         }
         await stream.disconnect()
+        await server.stop()
+    }
+}
+
+@Suite("Typed questions and answers")
+struct TypedRequestTests {
+    private struct Square: StanzaPayload {
+        static let elementName = ElementName("square", namespace: "urn:example:square")
+        var number: Int
+
+        init(_ number: Int) {
+            self.number = number
+        }
+
+        init?(_ element: Element) {
+            guard element.name == Self.elementName, let number = Int(element.text) else { return nil }
+            self.number = number
+        }
+
+        var element: Element { Element(Self.elementName, text: String(number)) }
+    }
+
+    @Test("a typed question gets a typed answer; one that cannot be read is a bad request")
+    func typed() async throws {
+        let server = try await verona()
+        try await server.addAccount("paris", password: "secret")
+        try await server.befriend("paris", "romeo")
+        let paris = XMPPStream(try await server.configuration(for: "paris", resource: "palace"))
+        await paris.answer(.get, Square.self, from: .contacts) { square, _ in Square(square.number * square.number) }
+        let asked = try await paris.connect()
+        try await paris.goOnline()
+        try await XMPPStream.withSession(try await server.configuration(for: "romeo")) { romeo in
+            let answer = try await romeo.request(
+                IQ(.get, to: asked, payload: Square(7).element), expecting: Square.self)
+            #expect(answer.number == 49)
+            let bad = IQ(.get, to: asked, payload: Element(Square.elementName, text: "x"))
+            let error = await #expect(throws: XMPPError.self) { try await romeo.request(bad, expecting: Square.self) }
+            #expect(error?.stanzaError?.condition == .badRequest)
+        }
+        await paris.disconnect()
+        #expect(await paris.waitUntilEnded() == nil)
         await server.stop()
     }
 }

@@ -15,7 +15,7 @@ struct XMPPErrorTests {
                 .authenticationRefused(SASLFailure(.notAuthorized, text: text), mechanism: "SCRAM-SHA-1"),
                 domain: "example.org"))
         #expect(refused.message.hasPrefix("example.org refused the login with SCRAM-SHA-1: not-authorized: No. Check"))
-        let answered = XMPPError(StanzaError(.forbidden, type: .auth, text: text), from: try JID("a@example.org"))
+        let answered = XMPPError(StanzaError(.forbidden, kind: .auth, text: text), from: try JID("a@example.org"))
         #expect(answered.message == "a@example.org answered with an error: forbidden: No.")
     }
 

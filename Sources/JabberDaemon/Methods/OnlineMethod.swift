@@ -84,7 +84,7 @@ extension AccountSession {
         let (stream, since) = try await withPresence()
         await settle(stream, quiet, since: since)
         guard await stream.isEstablished else {
-            if let error = await stream.end() { throw ControlError(error, account: name) }
+            if let error = await stream.waitUntilEnded() { throw ControlError(error, account: name) }
             throw ControlError(.notConnected, "the session has ended", account: name)
         }
         return stream

@@ -35,7 +35,7 @@ extension AccountSession {
                 hasBeenOnline = true
                 policy.established()
                 await change(.connected(stream))
-                guard let error = await stream.end() else {
+                guard let error = await stream.waitUntilEnded() else {
                     throw ControlError(.cancelled, "the session was closed", account: name)
                 }
                 loss = ControlError(error, account: name)

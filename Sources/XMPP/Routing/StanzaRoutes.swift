@@ -96,4 +96,17 @@ extension XMPPStream {
             kind, localName, namespace: namespace, from: provenance, feature: namespace,
             handler: .asynchronous(handler))
     }
+
+    /// Answers requests with a typed payload; otherwise as ``answer(_:_:namespace:from:with:)``. A payload that cannot be read
+    /// is answered with `bad-request` without asking the handler.
+    public func answer<Question: StanzaPayload>(
+        _ kind: IQ.Kind, _ type: Question.Type, from provenance: Provenance,
+        with handler: @escaping @Sendable (Question, IQ) async throws -> (any StanzaPayload)?
+    ) {
+        let name = Question.elementName
+        answer(kind, name.localName, namespace: name.namespace, from: provenance) { request, _ in
+            guard let question = request.payload(Question.self) else { throw StanzaError.badRequest }
+            return try await handler(question, request)?.element
+        }
+    }
 }

@@ -90,7 +90,7 @@ extension XMPPStream {
         if let error = iq.error {
             resolve(id, .failure(XMPPError(error, from: iq.from)))
         } else if iq.element.children.count > 1 {
-            let error = StanzaError(.badRequest, type: .modify, text: "the result has more than one child")
+            let error = StanzaError(.badRequest, kind: .modify, text: "the result has more than one child")
             resolve(id, .failure(XMPPError(error, from: iq.from)))
         } else {
             // The roster counts from this very moment: the presence behind it may be in the same read.
@@ -112,7 +112,7 @@ extension XMPPStream {
             received(rosterPush: iq)
         case .asynchronous(let handler):
             guard answersInProgress < Self.maximumAnswersInProgress else {
-                reply(iq.failure(StanzaError(.resourceConstraint, type: .wait)))
+                reply(iq.failure(StanzaError(.resourceConstraint, kind: .wait)))
                 return
             }
             answersInProgress += 1
@@ -123,7 +123,7 @@ extension XMPPStream {
                 } catch let error as StanzaError {
                     answer = iq.failure(error)
                 } catch {
-                    answer = iq.failure(StanzaError(.internalServerError, type: .wait))
+                    answer = iq.failure(StanzaError(.internalServerError, kind: .wait))
                 }
                 answersInProgress -= 1
                 reply(answer)

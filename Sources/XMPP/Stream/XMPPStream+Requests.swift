@@ -24,6 +24,23 @@ extension XMPPStream {
         return try await answer(to: id, asked: request.to, timeout: timeout)
     }
 
+    /// Sends a request and waits for an answer with this payload.
+    ///
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; with ``XMPPError/Code/stanzaError`` and `undefined-condition`
+    ///   when the answer is a result without the payload.
+    public func request<Payload: StanzaPayload>(
+        _ request: IQ, expecting type: Payload.Type, timeout: Duration = .seconds(30)
+    ) async throws(XMPPError) -> Payload {
+        let answer = try await self.request(request, timeout: timeout)
+        guard let payload = answer.payload(type) else {
+            let name = Payload.elementName.localName
+            throw XMPPError(
+                StanzaError(.undefinedCondition, kind: .cancel, text: "the answer has no usable <\(name)/>"),
+                from: request.to)
+        }
+        return payload
+    }
+
     /// Sends a request without waiting, so that more can go out in the same flight.
     ///
     /// - Returns: The id to pass to ``answer(to:asked:timeout:)``.

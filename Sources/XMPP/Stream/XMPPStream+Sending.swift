@@ -75,14 +75,44 @@ extension XMPPStream {
             isDisconnecting = true
             perform(machine.close())
             endTurn()
-            await waitForEnd()
+            await waitUntilEnded()
         }
     }
 
     /// Waits until the stream is over.
-    package func waitForEnd() async {
-        if case .ended = phase { return }
+    ///
+    /// - Returns: Why it ended; `nil` when this side closed it.
+    @discardableResult
+    public func waitUntilEnded() async -> XMPPError? {
+        if case .ended = phase { return disconnection }
         await withCheckedContinuation { endWaiters.append($0) }
+        return disconnection
+    }
+
+    /// Connects, does some work, and ends the session whatever comes of it.
+    ///
+    /// ```swift
+    /// try await XMPPStream.withSession(configuration) { stream in
+    ///     try await stream.send(Message(to: romeo, body: "hello"))
+    ///     try await stream.waitUntilHandled()
+    /// }
+    /// ```
+    ///
+    /// - Returns: What the work returns.
+    /// - Throws: ``XMPPError`` when no session can be had, or what the work throws.
+    public static func withSession<Outcome: Sendable>(
+        _ configuration: XMPPConfiguration, _ work: (XMPPStream) async throws -> Outcome
+    ) async throws -> Outcome {
+        let stream = XMPPStream(configuration)
+        do {
+            try await stream.connect()
+            let outcome = try await work(stream)
+            await stream.disconnect()
+            return outcome
+        } catch {
+            await stream.disconnect()
+            throw error
+        }
     }
 
     /// Serialises and sends. The stanza is checked as a whole before a byte of it is written.
@@ -98,7 +128,7 @@ extension XMPPStream {
         if let maximum = machine.maximumOutgoingBytes, bytes.count > maximum {
             throw XMPPError(
                 .tooLarge, "The stanza has \(bytes.count) bytes; the server takes at most \(maximum).",
-                stanzaError: StanzaError(.policyViolation, type: .modify))
+                stanzaError: StanzaError(.policyViolation, kind: .modify))
         }
         await waitForRoom()
         guard isEstablished else { throw disconnection ?? .notConnected }

@@ -10,7 +10,7 @@ extension LoopbackRouter {
         let to = message.to ?? sender.jid.bare
         message.to = to
         if to.domainpart != domain.domainpart {
-            return bounce(message.element, StanzaError(.remoteServerNotFound, type: .cancel), to: sender)
+            return bounce(message.element, StanzaError(.remoteServerNotFound, kind: .cancel), to: sender)
         }
         guard let account = account(to) else { return bounce(message.element, .serviceUnavailable, to: sender) }
         if let endpoint = endpoint(to) { return endpoint.deliver(message.element) }

@@ -14,7 +14,7 @@ extension LoopbackRouter {
         }
         let to = iq.to ?? sender.jid.bare
         if to.domainpart != domain.domainpart {
-            return bounce(iq.element, StanzaError(.remoteServerNotFound, type: .cancel), to: sender)
+            return bounce(iq.element, StanzaError(.remoteServerNotFound, kind: .cancel), to: sender)
         }
         if to.isFull, to.localpart != nil {
             guard let endpoint = endpoint(to) else { return bounce(iq.element, .serviceUnavailable, to: sender) }
@@ -73,12 +73,12 @@ extension LoopbackRouter {
     /// What is wrong with a roster set (RFC 6121 §2.3.3); `nil` when nothing is.
     private func refusal(of iq: IQ, to: JID, from sender: any LoopbackEndpoint) -> StanzaError? {
         guard let query = iq.payload, query.isNamed("query", namespace: Namespace.roster) else { return nil }
-        guard to == sender.jid.bare else { return StanzaError(.forbidden, type: .auth) }
+        guard to == sender.jid.bare else { return StanzaError(.forbidden, kind: .auth) }
         guard iq.kind == .set else { return nil }
         let items = query.children("item", namespace: Namespace.roster)
         guard items.count == 1, let item = items.first, let change = try? RosterChange(item) else { return .badRequest }
         if case .removed(let jid) = change, account(sender.jid)?.roster.items[jid] == nil {
-            return StanzaError(.itemNotFound, type: .modify)
+            return StanzaError(.itemNotFound, kind: .modify)
         }
         return nil
     }

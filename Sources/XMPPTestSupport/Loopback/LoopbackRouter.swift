@@ -85,7 +85,7 @@ final class LoopbackRouter {
             // RFC 6120 §8.3.3.8 for addresses; §8.2.3 for the rest.
             let condition: StanzaError.Condition =
                 if case .invalidAddress = error { .jidMalformed } else { .badRequest }
-            bounce(stanza, StanzaError(condition, type: .modify), to: sender)
+            bounce(stanza, StanzaError(condition, kind: .modify), to: sender)
         }
     }
 

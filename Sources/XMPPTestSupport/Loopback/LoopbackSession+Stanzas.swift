@@ -20,7 +20,7 @@ extension LoopbackSession {
             return send(iq.failure(.badRequest).element)
         }
         guard let bound = resolveConflict(full) else {
-            return send(iq.failure(StanzaError(.conflict, type: .cancel)).element)
+            return send(iq.failure(StanzaError(.conflict, kind: .cancel)).element)
         }
         address = bound
         phase = .bound

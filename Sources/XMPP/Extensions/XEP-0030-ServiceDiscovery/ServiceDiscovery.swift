@@ -14,7 +14,7 @@ extension XMPPStream {
         let query = Element("query", namespace: DiscoveryInformation.namespace, attributes: ["node": node])
         let answer = try await request(IQ(.get, to: jid, payload: query))
         guard let information = answer.payload.flatMap(DiscoveryInformation.init) else {
-            throw XMPPError(StanzaError(.undefinedCondition, type: .cancel, text: "the answer is empty"), from: jid)
+            throw XMPPError(StanzaError(.undefinedCondition, kind: .cancel, text: "the answer is empty"), from: jid)
         }
         return information
     }
@@ -52,7 +52,7 @@ extension StanzaRoutes {
                 let information = context.information
                 // Without a node, or for the one that our presence names (XEP-0115 §6.2).
                 guard node == nil || node == EntityCapabilities.advertised(information).fullNode else {
-                    throw StanzaError(.itemNotFound, type: .cancel)
+                    throw StanzaError(.itemNotFound, kind: .cancel)
                 }
                 return information.element(node: node)
             })

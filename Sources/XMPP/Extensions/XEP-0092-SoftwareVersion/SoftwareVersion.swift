@@ -20,7 +20,7 @@ extension XMPPStream {
             answer.payload?.firstChild(name, namespace: SoftwareVersion.namespace)?.text
         }
         guard let name = text("name") else {
-            throw XMPPError(StanzaError(.undefinedCondition, type: .cancel, text: "no software is named"), from: jid)
+            throw XMPPError(StanzaError(.undefinedCondition, kind: .cancel, text: "no software is named"), from: jid)
         }
         return SoftwareIdentity(name: name, version: text("version") ?? "", operatingSystem: text("os"))
     }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import XMPPCore
+public import XMPPCore
 internal import XMPPCrypto
 public import XMPPXML
 
 /// The short form of what a client can do, sent along with its presence (XEP-0115).
-public struct EntityCapabilities: Sendable, Hashable {
+public struct EntityCapabilities: StanzaPayload, Hashable {
     /// The namespace of the `<c/>` element.
     public static let namespace = "http://jabber.org/protocol/caps"
+    /// The name of the `<c/>` element.
+    public static let elementName = ElementName("c", namespace: namespace)
     /// The software that this library's presence names.
     static let softwareNode = "urn:swift-xmpp"
 
@@ -27,7 +29,7 @@ public struct EntityCapabilities: Sendable, Hashable {
 
     /// Reads a `<c/>` element; `nil` when an attribute is missing, as in the form from before hashes (XEP-0115 §11).
     public init?(_ element: Element) {
-        guard element.isNamed("c", namespace: Self.namespace), let node = element["node"], let hash = element["hash"],
+        guard element.name == Self.elementName, let node = element["node"], let hash = element["hash"],
             let verification = element["ver"]
         else { return nil }
         self.init(node: node, hash: hash, verification: verification)
@@ -35,7 +37,7 @@ public struct EntityCapabilities: Sendable, Hashable {
 
     /// The `<c/>` element.
     public var element: Element {
-        Element("c", namespace: Self.namespace, attributes: ["hash": hash, "node": node, "ver": verification])
+        Element(Self.elementName, attributes: ["hash": hash, "node": node, "ver": verification])
     }
 
     /// The node under which the full information can be asked for (XEP-0115 §6.2).
@@ -105,8 +107,7 @@ extension XMPPStream {
     /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4).
     func withCapabilities(_ presence: Presence) -> Presence {
         var presence = presence
-        presence.removePayloads("c", namespace: EntityCapabilities.namespace)
-        presence.append(EntityCapabilities.advertised(requestContext.information).element)
+        presence.setPayload(EntityCapabilities.advertised(requestContext.information))
         return presence
     }
 

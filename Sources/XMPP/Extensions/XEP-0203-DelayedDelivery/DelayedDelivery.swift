@@ -4,7 +4,10 @@ public import XMPPCore
 public import XMPPXML
 
 /// When a stanza was first sent, where it was held on its way (XEP-0203).
-public struct DelayedDelivery: Sendable, Hashable {
+public struct DelayedDelivery: StanzaPayload, Hashable {
+    /// The name of the `<delay/>` element.
+    public static let elementName = ElementName("delay", namespace: Namespace.delay)
+
     /// When it was sent. A claim of ``from``, not a fact.
     public var stamp: DateTime
     /// Who held it; `nil` when that is not said.
@@ -21,20 +24,22 @@ public struct DelayedDelivery: Sendable, Hashable {
 
     /// Reads a `<delay/>` element; `nil` when its stamp is unusable: the stanza then counts as sent when it arrived.
     public init?(_ element: Element) {
-        guard element.isNamed("delay", namespace: Namespace.delay), let stamp = element["stamp"].flatMap(DateTime.init)
+        guard element.name == Self.elementName, let stamp = element["stamp"].flatMap(DateTime.init)
         else { return nil }
         self.stamp = stamp
         from = element["from"].flatMap { try? JID($0) }
         reason = element.text.isEmpty ? nil : element.text
     }
+
+    /// The `<delay/>` element.
+    public var element: Element {
+        var delay = Element(Self.elementName, attributes: ["stamp": stamp.description, "from": from?.description])
+        delay.append(text: reason ?? "")
+        return delay
+    }
 }
 
 extension Stanza {
     /// When the stanza was first sent, where it was held on its way (XEP-0203). The first usable one counts.
-    public var delay: DelayedDelivery? {
-        for case .element(let child) in element.nodes where child.isNamed("delay", namespace: Namespace.delay) {
-            if let delay = DelayedDelivery(child) { return delay }
-        }
-        return nil
-    }
+    public var delay: DelayedDelivery? { payload(DelayedDelivery.self) }
 }
