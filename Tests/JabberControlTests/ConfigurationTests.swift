@@ -190,9 +190,36 @@ struct ConfigurationTests {
         try configuration.save(account)
         #expect(PrivateFile.names(in: folder.path + "/config/jabberctl") == ["config.json"])
         let text = try String(contentsOfFile: folder.path + "/config/jabberctl/config.json", encoding: .utf8)
-        #expect(text.contains("\"theme\": \"dark\"") && text.contains("\"priority\": 5"))
+        #expect(text.contains("{\"theme\":\"dark\",") && text.contains("\"priority\": 5"))
         try configuration.remove("me")
         #expect(try ConfigurationFile(paths: folder.paths).accounts.isEmpty)
+    }
+
+    @Test(
+        "one key of the settings changes, and comments stay",
+        arguments: [
+            ("", "x", "{\n  \"d\": \"x\"\n}\n"),
+            ("{}", "x", "{\n  \"d\": \"x\",}"),
+            ("// mine\n{ a: 1, // one\n}", "x", "// mine\n{\n  \"d\": \"x\", a: 1, // one\n}"),
+            ("{ d: 'old' /* why */, a: 1 }", "x", "{ d: \"x\" /* why */, a: 1 }"),
+            ("{ d: 'old', a: 1 } // end", nil, "{  a: 1 } // end"),
+            ("{ a: 1, d: 'old' }", nil, "{ a: 1,  }"),
+            ("{ a: { d: 1 } }", nil, "{\n  \"a\": {\n    \"d\": 1\n  }\n}\n"),
+        ] as [(String, String?, String)])
+    func settingsText(_ text: String, _ value: String?, _ expected: String) {
+        let edited = SettingsText.set("d", to: value.map(JSONValue.string), in: Array(text.utf8))
+        #expect(String(decoding: edited, as: UTF8.self) == expected)
+    }
+
+    @Test("choosing the default account leaves the comments of the settings file")
+    func defaultKeepsComments() throws {
+        let text = "// my accounts\n{\n  accounts: { a: { jid: 'a@b' }, c: { jid: 'c@d' } }, // two\n}\n"
+        try folder.write(text, to: "config/jabberctl/config.json")
+        var configuration = try ConfigurationFile(paths: folder.paths)
+        try configuration.setDefault("c")
+        let file = folder.path + "/config/jabberctl/config.json"
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("// two"))
+        #expect(try ConfigurationFile(paths: folder.paths).implicitAccount()?.jid == "c@d")
     }
 
     @Test("what is shown of an account never holds the password")

@@ -121,8 +121,7 @@ extension ConfigurationFile {
         if origins[account.name] == path, let inline = root["accounts"]?.objectValue {
             var inline = inline
             inline[account.name] = .object(account.json)
-            root["accounts"] = .object(inline)
-            try PrivateFile.write(JSONValue.object(root).encodedPretty(), to: path)
+            try change("accounts", to: .object(inline))
             put(account, from: path)
         } else {
             try PrivateFile.write(JSONValue.object(account.json).encodedPretty(), to: file)
@@ -140,29 +139,32 @@ extension ConfigurationFile {
         if origins[name] == path {
             var inline = root["accounts"]?.objectValue ?? [:]
             inline[name] = nil
-            root["accounts"] = .object(inline)
+            try change("accounts", to: .object(inline))
         } else {
             guard origins[name] == file else {
                 throw ControlError(.configuration, "account \"\(name)\" is in \(origins[name] ?? "another file")")
             }
             try PrivateFile.remove(file)
         }
-        if root.string("defaultAccount") == name { root["defaultAccount"] = nil }
-        if origins[name] == path || defaultAccount == name {
-            try PrivateFile.write(JSONValue.object(root).encodedPretty(), to: path)
-        }
+        if root.string("defaultAccount") == name { try change("defaultAccount", to: nil) }
         if defaultAccount == name { defaultAccount = nil }
         accounts.removeAll { $0.name == name }
         origins[name] = nil
     }
 
-    /// Makes an account the default one. The settings file is written anew: its comments are lost.
+    /// Makes an account the default one.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/accountNotFound``, or when the file cannot be written.
     package mutating func setDefault(_ name: String) throws(ControlError) {
         let account = try account(name)
+        try change("defaultAccount", to: .string(account.name))
         defaultAccount = account.name
-        root["defaultAccount"] = .string(account.name)
-        try PrivateFile.write(JSONValue.object(root).encodedPretty(), to: path)
+    }
+
+    /// Changes one key of the settings file; the rest of its text stays.
+    private mutating func change(_ key: String, to value: JSONValue?) throws(ControlError) {
+        let old = try PrivateFile.read(path)?.bytes ?? []
+        try PrivateFile.write(SettingsText.set(key, to: value, in: old), to: path)
+        root[key] = value
     }
 }

@@ -134,7 +134,7 @@ package struct JSONReader {
         return .object(JSONObject(unique: entries))
     }
 
-    private mutating func key() throws(JSONError) -> String {
+    mutating func key() throws(JSONError) -> String {
         if next == UInt8(ascii: "\"") || (isJSON5 && next == UInt8(ascii: "'")) { return try string() }
         guard isJSON5 else { throw error("a key in double quotes expected") }
         let start = position

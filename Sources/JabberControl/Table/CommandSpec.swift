@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One command of `jabberctl`, which is one method of the control protocol unless the tool does it alone.
-package struct CommandSpec: Hashable, Sendable {
+package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
     /// Who does the work.
     package enum Place: Hashable, Sendable {
         /// The daemon: a method of the same name.
@@ -66,6 +66,11 @@ package struct CommandSpec: Hashable, Sendable {
     /// The command as it is typed: `roster add`.
     package var name: String {
         path.joined(separator: " ")
+    }
+
+    /// The command as it is typed.
+    package var description: String {
+        name
     }
 
     /// The method of the control protocol: `roster.add`.

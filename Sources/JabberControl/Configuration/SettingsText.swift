@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Changes one key of a settings file and leaves the rest of the text, comments included, as its owner wrote it.
+enum SettingsText {
+    /// The text with another value for a key of the outermost object; `nil` takes the key away.
+    ///
+    /// - Parameters:
+    ///   - bytes: JSON5 text of an object; empty for a new file.
+    ///   - key: The key.
+    ///   - value: Its new value.
+    /// - Returns: Text that reads as the old object with that change.
+    static func set(_ key: String, to value: JSONValue?, in bytes: [UInt8]) -> [UInt8] {
+        let old = (try? JSONReader.read(bytes, as: .json5))?.objectValue ?? [:]
+        var wanted = old
+        wanted[key] = value
+        if let edited = edit(key, value, in: bytes), let read = try? JSONReader.read(edited, as: .json5),
+            let object = read.objectValue, Set(object.entries) == Set(wanted.entries)
+        {
+            return edited
+        }
+        // Text that cannot be edited in place, such as one whose last entry would keep a comma too many, is written anew.
+        return JSONValue.object(wanted).encodedPretty()
+    }
+
+    private static func edit(_ key: String, _ value: JSONValue?, in bytes: [UInt8]) -> [UInt8]? {
+        guard !bytes.isEmpty, let found = try? places(of: key, in: bytes) else { return nil }
+        guard let value else { return found.entry.map { Array(bytes[..<$0.lowerBound] + bytes[$0.upperBound...]) } }
+        let text = indented(value)
+        if let place = found.value { return Array(bytes[..<place.lowerBound] + text + bytes[place.upperBound...]) }
+        let line = Array("\n  ".utf8) + JSONValue.string(key).encoded() + Array(": ".utf8) + text + [UInt8(ascii: ",")]
+        return Array(bytes[..<found.start] + line + bytes[found.start...])
+    }
+
+    private static func indented(_ value: JSONValue) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for byte in value.encodedPretty().dropLast() {
+            bytes.append(byte)
+            if byte == UInt8(ascii: "\n") { bytes += Array("  ".utf8) }
+        }
+        return bytes
+    }
+
+    /// Where the object begins (after its brace), and where the key's value and the key's whole entry stand.
+    private static func places(
+        of key: String, in bytes: [UInt8]
+    ) throws(JSONError) -> (start: Int, value: Range<Int>?, entry: Range<Int>?) {
+        var reader = JSONReader(bytes: bytes, dialect: .json5)
+        try reader.skipSpace()
+        guard reader.take(UInt8(ascii: "{")) else { throw reader.error("\"{\" expected") }
+        let start = reader.position
+        while true {
+            try reader.skipSpace()
+            if reader.next == UInt8(ascii: "}") { return (start, nil, nil) }
+            let entryStart = reader.position
+            let name = try reader.key()
+            try reader.skipSpace()
+            guard reader.take(UInt8(ascii: ":")) else { throw reader.error("\":\" expected") }
+            try reader.skipSpace()
+            let valueStart = reader.position
+            _ = try reader.value()
+            let valueEnd = reader.position
+            try reader.skipSpace()
+            let hasComma = reader.take(UInt8(ascii: ","))
+            if name == key {
+                return (start, valueStart..<valueEnd, entryStart..<(hasComma ? reader.position : valueEnd))
+            }
+            if !hasComma { return (start, nil, nil) }
+        }
+    }
+}
