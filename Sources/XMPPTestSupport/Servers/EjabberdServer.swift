@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import XMPPCore
+
+/// Starts ejabberd for ``ServerKind``: the Erlang virtual machine itself, without the package's control script.
+///
+/// The node has no name, so neither a port mapper (epmd) nor a cookie is needed, and nothing of it outlives the process.
+enum EjabberdServer {
+    /// Where Erlang is; `nil` when it is not installed.
+    static var program: String? { ServerSite.find("/usr/bin/erl", "/usr/local/bin/erl") }
+
+    /// The folder that has ejabberd's and its libraries' folders.
+    static var libraries: String? {
+        let candidates = FileProbe.entries(of: "/usr/lib").filter { $0.hasSuffix("-linux-gnu") } + ["/usr/lib"]
+        return candidates.first { FileProbe.entry(of: $0, beginning: "ejabberd-") != nil }
+    }
+
+    /// Starts it in the foreground; the accounts are made by the same process, once it is up.
+    static func launch(_ site: ServerSite) throws(TestSupportError) -> ServerProcess {
+        guard let program, let libraries else { throw TestSupportError("ejabberd is not installed") }
+        let configuration = try site.folder.write(configuration(site), to: "ejabberd.yml")
+        let data = try site.folder.makeFolder("data")
+        return try ServerProcess(
+            program,
+            [
+                "-noinput", "-mnesia", "dir", "\"\(data)\"", "-s", "ejabberd", "-eval", accounts(site),
+            ],
+            environment: [
+                "EJABBERD_CONFIG_PATH": configuration,
+                "EJABBERD_LOG_PATH": site.folder.file("ejabberd.log"),
+                "ERL_CRASH_DUMP": site.folder.file("erl_crash.dump"),
+                "ERL_CRASH_DUMP_BYTES": "0",
+                "ERL_LIBS": libraries,
+                "HOME": site.folder.path,
+            ],
+            logFile: site.folder.file("server.log"))
+    }
+
+    /// Erlang that registers the accounts and fills their rosters.
+    private static func accounts(_ site: ServerSite) -> String {
+        let domain = "<<\"\(site.domain)\">>"
+        var steps = site.accounts.sorted { $0.key < $1.key }.map { name, password in
+            "ok = ejabberd_auth:try_register(<<\"\(name)\">>, \(domain), <<\"\(password)\">>)"
+        }
+        for name in site.accounts.keys.sorted() where site.areFriends {
+            for other in site.accounts.keys.sorted() where other != name {
+                steps.append(
+                    "ok = mod_admin_extra:add_rosteritem(<<\"\(name)\">>, \(domain), <<\"\(other)\">>, \(domain),"
+                        + " <<>>, <<>>, <<\"both\">>)")
+            }
+        }
+        return steps.joined(separator: ", ") + (steps.isEmpty ? "ok." : ".")
+    }
+
+    private static func configuration(_ site: ServerSite) -> String {
+        """
+        hosts: ["\(site.domain)"]
+        loglevel: warning
+        certfiles: ["\(site.certificateFile)", "\(site.keyFile)"]
+        ca_file: "\(site.certificateAuthorityFile)"
+        auth_method: internal
+        auth_password_format: scram
+        disable_sasl_mechanisms: ["X-OAUTH2"]
+        listen:
+          - {port: \(site.port), ip: "127.0.0.1", module: ejabberd_c2s, starttls_required: true, access: all}
+          - {port: \(site.directTLSPort), ip: "127.0.0.1", module: ejabberd_c2s, tls: true, access: all}
+        s2s_access: none
+        modules:
+          mod_adhoc: {}
+          mod_blocking: {}
+          mod_caps: {}
+          mod_carboncopy: {}
+          mod_client_state: {}
+          mod_disco: {}
+          mod_last: {}
+          mod_mam: {default: always}
+          mod_offline: {}
+          mod_ping: {}
+          mod_privacy: {}
+          mod_pubsub: {plugins: ["flat", "pep"]}
+          mod_roster: {versioning: true}
+          mod_stream_mgmt: {resend_on_timeout: true}
+          mod_time: {}
+          mod_vcard: {}
+          mod_version: {}
+        """ + "\n"
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import SocketIO
+internal import XMPPCore
+
+/// A program that a test can run as its own server.
+public enum ServerKind: String, Sendable, Hashable, CaseIterable {
+    /// Prosody, 0.12 or later.
+    case prosody
+    /// ejabberd, 23.01 or later.
+    case ejabberd
+
+    /// How long a server may take until it answers.
+    private static let startLimit: Duration = .seconds(40)
+    /// How often the start is tried with new ports, should another program have taken one meanwhile.
+    private static let attempts = 2
+
+    /// Whether the program is installed on this machine.
+    public var isInstalled: Bool {
+        switch self {
+        case .prosody: ProsodyServer.program != nil
+        case .ejabberd: EjabberdServer.program != nil && EjabberdServer.libraries != nil
+        }
+    }
+
+    /// Whether tests with this server should run: it is installed, or its absence must not go unnoticed because the
+    /// environment has `CI=true`. Prints the reason when the answer is no.
+    public var isExpected: Bool {
+        if isInstalled || getenv("CI").map({ String(cString: $0) }) == "true" { return true }
+        print("\(rawValue) is not installed: tests with it are left out (Scripts/dependencies test)")
+        return false
+    }
+
+    /// The servers whose tests should run here; prints the reason for each that is left out.
+    public static var expected: [ServerKind] { allCases.filter(\.isExpected) }
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - domain: The domain to serve.
+    ///   - accounts: Passwords by localpart; printable ASCII without quotation marks and backslashes.
+    ///   - areFriends: Whether all accounts see each other from the start.
+    /// - Throws: ``TestSupportError`` when it is not installed or does not come up; then nothing is left behind.
+    public func start(
+        domain: String = "example.org", accounts: [String: String], areFriends: Bool = true
+    ) async throws(TestSupportError) -> PrivateServer {
+        guard isInstalled else { throw TestSupportError("\(rawValue) is not installed") }
+        var failure = TestSupportError("\(rawValue) was not started")
+        for _ in 0..<Self.attempts {
+            let site = try ServerSite(domain: domain, accounts: accounts, areFriends: areFriends)
+            let process =
+                switch self {
+                case .prosody: try ProsodyServer.launch(site)
+                case .ejabberd: try EjabberdServer.launch(site)
+                }
+            if await Self.answers(site, process) { return PrivateServer(kind: self, site: site, process: process) }
+            failure = TestSupportError("\(rawValue) did not come up; it wrote: \(process.logTail)")
+            await process.stop()
+            site.folder.remove()
+        }
+        throw failure
+    }
+
+    /// Waits until the server answers a stream header on both ports, or has ended.
+    private static func answers(_ site: ServerSite, _ process: ServerProcess) async -> Bool {
+        let clock = SystemClock()
+        let deadline = clock.now + startLimit
+        while process.isRunning, clock.now < deadline {
+            if await ReadinessProbe.isAnswered(site.port, domain: site.domain) {
+                return await ReadinessProbe.isOpen(site.directTLSPort)
+            }
+            await Pause.briefly()
+        }
+        return false
+    }
+}

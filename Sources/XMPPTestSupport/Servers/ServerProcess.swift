@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import SocketIO
+internal import Synchronization
+
+/// A program that runs as long as a test needs it, and not longer: it ends when the test's process does, however that ends.
+///
+/// A shell stands between: it holds the other end of a socket, and ends the program when this end closes.
+public final class ServerProcess: Sendable {
+    /// Starts the program of its arguments, waits for its end, and sends it SIGTERM when the standard input ends.
+    private static let guardian = """
+        exec 3<&0
+        "$@" </dev/null 3<&- &
+        program=$!
+        { read -r _; kill -TERM "$program"; } <&3 2>/dev/null &
+        watch=$!
+        exec 3<&-
+        wait "$program"
+        status=$?
+        kill "$watch" 2>/dev/null
+        exit "$status"
+        """
+
+    /// How long the program may take to end before it is killed.
+    private static let gracePeriod: Duration = .seconds(5)
+
+    /// Process id of the guarding shell, which leads the program's process group.
+    public let processID: Int32
+    /// The file with what the program wrote to its standard output and error.
+    public let logFile: String
+
+    private let lifeline: Mutex<Descriptor?>
+    private let hasEnded = Mutex(false)
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - program: The path of the program.
+    ///   - arguments: Its arguments, without its name.
+    ///   - environment: Variables in addition to this process's.
+    ///   - logFile: Where its output goes.
+    /// - Throws: ``TestSupportError`` when it cannot be started.
+    public init(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:], logFile: String
+    ) throws(TestSupportError) {
+        let line: SocketPair
+        do throws(SystemError) {
+            line = try SocketPair()
+        } catch {
+            throw TestSupportError("no lifeline for \(program): \(error)")
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, line.first.number, STDIN_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, logFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A group of its own, so that the program is ended with all it started; and signals as a shell would leave them.
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGTERM, SIGINT, SIGPIPE, SIGHUP] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        var processID: pid_t = 0
+        let words = ["/bin/sh", "-c", Self.guardian, "guardian", program] + arguments
+        let result = withExtendedLifetime(line) {
+            withCStrings(words) { arguments in
+                withCStrings(Self.variables(environment)) { variables in
+                    posix_spawn(&processID, "/bin/sh", &actions, &attributes, arguments, variables)
+                }
+            }
+        }
+        guard result == 0 else {
+            throw TestSupportError("cannot start \(program): \(SystemText.describe(result))")
+        }
+        self.processID = processID
+        self.logFile = logFile
+        lifeline = Mutex(line.second)
+    }
+
+    deinit {
+        letGo()
+        if !isRunning { return }
+        _ = kill(-processID, SIGKILL)
+        _ = waitpid(processID, nil, 0)
+    }
+
+    /// Whether the program is still there.
+    public var isRunning: Bool {
+        hasEnded.withLock { ended in
+            if !ended { ended = waitpid(processID, nil, WNOHANG) != 0 }
+            return !ended
+        }
+    }
+
+    /// Ends the program: SIGTERM first, SIGKILL to its whole group when it does not end within 5 seconds. Idempotent.
+    public func stop() async {
+        letGo()
+        let clock = SystemClock()
+        let deadline = clock.now + Self.gracePeriod
+        while isRunning, clock.now < deadline { await Pause.briefly() }
+        _ = kill(-processID, SIGKILL)
+        while isRunning { await Pause.briefly() }
+        // What the program had started is not our child: its group is gone once the system has cleared it away.
+        let last = clock.now + Self.gracePeriod
+        while kill(-processID, 0) == 0, clock.now < last { await Pause.briefly() }
+    }
+
+    /// The end of what the program wrote: at most 2,000 bytes.
+    public var logTail: String {
+        let descriptor = open(logFile, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "(no output)" }
+        defer { close(descriptor) }
+        let length = 2_000
+        let end = lseek(descriptor, 0, SEEK_END)
+        lseek(descriptor, max(0, end - length), SEEK_SET)
+        var bytes = [UInt8](repeating: 0, count: length)
+        let count = read(descriptor, &bytes, length)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// Closes the socket that keeps the program alive.
+    private func letGo() {
+        lifeline.withLock { $0 = nil }
+    }
+
+    /// This process's environment with changes.
+    private static func variables(_ changes: [String: String]) -> [String] {
+        var result = changes.map { "\($0)=\($1)" }
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if changes[String(text.prefix { $0 != "=" })] == nil { result.append(text) }
+            next += 1
+        }
+        return result
+    }
+}
+
+/// A moment of waiting, for what can only be asked about again and again.
+enum Pause {
+    private static let executor = StreamExecutor(label: "swift-xmpp.pause")
+
+    /// Waits 20 ms.
+    static func briefly() async {
+        await withCheckedContinuation { continuation in
+            _ = SystemClock().schedule(after: .milliseconds(20), on: executor) { continuation.resume() }
+        }
+    }
+}
+
+/// Lends strings as the array of pointers, with a null at its end, that `execve` takes.
+private func withCStrings<Result>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
+    pointers.append(nil)
+    defer { for pointer in pointers { free(pointer) } }
+    return pointers.withUnsafeBufferPointer { buffer in
+        guard let base = buffer.baseAddress else { preconditionFailure("an array with a null in it is not empty") }
+        return body(base)
+    }
+}

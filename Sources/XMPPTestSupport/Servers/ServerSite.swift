@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+internal import XMPPCore
+
+/// What every private server needs before it can start: a folder, ports, a certificate, accounts.
+struct ServerSite {
+    let domain: JID
+    let accounts: [String: String]
+    let areFriends: Bool
+    let folder: TemporaryFolder
+    let port: UInt16
+    let directTLSPort: UInt16
+    let certificateAuthorityFile: String
+    let certificateFile: String
+    let keyFile: String
+
+    /// Makes the folder and the certificate, and finds two free ports.
+    init(domain: String, accounts: [String: String], areFriends: Bool) throws(TestSupportError) {
+        do throws(JIDError) {
+            self.domain = try JID(domainpart: domain)
+        } catch {
+            throw TestSupportError("“\(domain)” cannot be a domain: \(error)")
+        }
+        for (name, password) in accounts {
+            // These go into configuration files as they are.
+            let isPlain = (name + password).utf8.allSatisfy {
+                (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
+            guard isPlain else { throw TestSupportError("the name or password of “\(name)” cannot be used here") }
+        }
+        self.accounts = accounts
+        self.areFriends = areFriends
+        folder = try TemporaryFolder(prefix: "xmpp-server")
+        let ports = try Self.freePorts()
+        (port, directTLSPort) = ports
+        let authority = try TestAuthority()
+        let certificate = try authority.issue(for: self.domain.asciiDomain)
+        certificateAuthorityFile = try folder.write(authority.certificate, to: "ca.pem")
+        try folder.makeFolder("certificates")
+        certificateFile = try folder.write(certificate.certificate, to: "certificates/\(self.domain.asciiDomain).crt")
+        keyFile = try folder.write(certificate.privateKey, to: "certificates/\(self.domain.asciiDomain).key")
+    }
+
+    /// Two ports that nobody listens on now.
+    private static func freePorts() throws(TestSupportError) -> (UInt16, UInt16) {
+        do throws(SystemError) {
+            let executor = StreamExecutor()
+            let first = try ListeningSocket(.loopback(port: 0), on: executor)
+            let second = try ListeningSocket(.loopback(port: 0), on: executor)
+            return withExtendedLifetime((first, second)) { (first.address.port ?? 0, second.address.port ?? 0) }
+        } catch {
+            throw TestSupportError("no free port: \(error)")
+        }
+    }
+
+    /// The path of the first of these programs that is there.
+    static func find(_ paths: String...) -> String? {
+        paths.first { FileProbe.isExecutable($0) }
+    }
+}
