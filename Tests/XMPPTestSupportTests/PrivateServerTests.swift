@@ -37,7 +37,8 @@ struct PrivateServerTests {
     @Test("ends a program that does not listen to SIGTERM")
     func killsStubbornPrograms() async throws {
         let folder = try TemporaryFolder()
-        let process = try ServerProcess("/bin/sh", ["-c", "trap '' TERM; while :; do sleep 60; done"], logFile: folder.file("log"))
+        let process = try ServerProcess(
+            "/bin/sh", ["-c", "trap '' TERM; while :; do sleep 60; done"], logFile: folder.file("log"))
         #expect(process.isRunning)
         await process.stop()
         #expect(kill(-process.processID, 0) == -1 && errno == ESRCH)
