@@ -45,6 +45,13 @@ struct Place: Sendable {
     /// The servers that the same body runs on.
     enum Kind: String, Sendable, CaseIterable {
         case loopback
+        case prosody
+        case ejabberd
+
+        /// Those that are here. In continuous integration an absent one is not passed over.
+        static var expected: [Kind] {
+            [.loopback] + ServerKind.expected.compactMap { Kind(rawValue: $0.rawValue) }
+        }
 
         fileprivate func start() async throws -> Place {
             switch self {
@@ -56,6 +63,18 @@ struct Place: Sendable {
                 ) {
                     await server.stop()
                 }
+            case .prosody: return try await Self.start(.prosody)
+            case .ejabberd: return try await Self.start(.ejabberd)
+            }
+        }
+
+        private static func start(_ kind: ServerKind) async throws -> Place {
+            let server = try await kind.start(domain: "example.org", accounts: Place.accounts, areFriends: false)
+            return Place(
+                domain: server.domain.description, host: server.host, port: server.port,
+                directTLSPort: server.directTLSPort, authorityFile: server.certificateAuthorityFile
+            ) {
+                await server.stop()
             }
         }
     }
