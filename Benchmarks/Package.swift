@@ -21,6 +21,8 @@ let package = Package(
         .executableTarget(name: "Empty", swiftSettings: strict),
         .executableTarget(name: "Launch", swiftSettings: strict),
         .executableTarget(
+            name: "Client", dependencies: [.product(name: "XMPP", package: "swift-xmpp")], swiftSettings: strict),
+        .executableTarget(
             name: "Sessions",
             dependencies: [
                 .product(name: "XMPP", package: "swift-xmpp"),
