@@ -97,6 +97,7 @@ let package = Package(
         tests("JabberCLITests", ["JabberCLI", "JabberControl", "SocketIO", "jabberctl"]),
         tests("HouseTests", []),
         tests("ManualTests", ["XMPP", "XMPPTestSupport"]),
-        tests("IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon", "SocketIO"]),
+        tests(
+            "IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon", "SocketIO"]),
     ]
 )

@@ -29,7 +29,7 @@ enum TextRules {
 
     /// A test that sleeps is slow on a fast machine and fails on a slow one.
     static func sleeps(in file: SourceTree.File) -> [Violation] {
-        find(in: file, [(/\bTask\.sleep\b/, "a test sleeps"), (/\b(?:u|nano)?sleep\s*\(/, "a test sleeps")])
+        find(in: file, [(/\bTask\.sleep\b/, "a test sleeps"), (/(?:^|[^.\w])(?:u|nano)?sleep\s*\(/, "a test sleeps")])
     }
 
     /// Concurrency that the compiler does not check states why it is right, on the line or just above it.
