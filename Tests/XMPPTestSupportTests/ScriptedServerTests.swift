@@ -113,6 +113,7 @@ struct StreamScriptTests {
                 #! scram i=1
                 #! reconnect bound
                 #! sleep 0.5
+                #! mute for 60 s
                 #! fin
                 """)
         #expect(
@@ -120,7 +121,8 @@ struct StreamScriptTests {
                 .advance(to: .online), .slice(1), .send("<message/>"),
                 .sendBytes([0x20] + Array("<a>\r\n".utf8)), .send("<a/><b/>"), .await("<iq"),
                 .offer(mechanisms: ["PLAIN", "X-1"]),
-                .authenticate(iterations: 1), .reconnect, .advance(to: .bound), .sleep(.milliseconds(500)), .close,
+                .authenticate(iterations: 1), .reconnect, .advance(to: .bound), .pause(.milliseconds(500)), .mute,
+                .close,
             ])
         #expect(script.notes == [.init(name: "api", text: "disconnect()")])
     }

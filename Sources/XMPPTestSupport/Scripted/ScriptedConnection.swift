@@ -24,6 +24,8 @@ actor ScriptedConnection {
     /// The first unit that nobody has awaited yet.
     private var cursor = 0
     private(set) var hasEnded = false
+    /// Whether the client's end of the stream is answered with ours (RFC 6120 §4.4).
+    private var answersEnd = true
     private var waiter: CheckedContinuation<Void, Never>?
     private var channel: TLSProperties?
 
@@ -71,6 +73,11 @@ actor ScriptedConnection {
     /// Expects a new stream header.
     func restart() {
         parser = XMLStreamParser()
+    }
+
+    /// Leaves the client's end of the stream unanswered from now on.
+    func mute() {
+        answersEnd = false
     }
 
     /// Sends bytes.
@@ -160,7 +167,11 @@ actor ScriptedConnection {
                 switch event {
                 case .streamOpened(let header, _): units.append(Unit(text: text, element: header))
                 case .element(let element): units.append(Unit(text: text, element: element))
-                case .streamClosed: units.append(Unit(text: text))
+                case .streamClosed:
+                    units.append(Unit(text: text))
+                    guard answersEnd else { break }
+                    transport.send(Array(XMLSerializer.closeTag.utf8))
+                    transport.close()
                 }
             }
             if outcome.error != nil {

@@ -27,8 +27,9 @@ extension ScriptedServer {
         case .await(let text): try await next(containing: text)
         case .offer(let mechanisms): try await offer(mechanisms)
         case .authenticate(let iterations): try await authenticate(Self.ordinaryMechanisms, iterations: iterations)
-        case .sleep(let duration): await pause(duration)
+        case .pause(let duration): await pause(duration)
         case .close: await (try await connection()).end(reset: false)
+        case .mute: await (try await connection()).mute()
         case .reset: await (try await connection()).end(reset: true)
         case .reconnect: _ = try await nextConnection()
         }

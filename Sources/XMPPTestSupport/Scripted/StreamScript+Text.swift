@@ -5,7 +5,7 @@ internal import XMPPCore
 extension StreamScript {
     /// Directions that speak to the test, not to the server.
     private static let notes: Set<String> = [
-        "api", "config", "drop", "generate", "inspect", "keep", "loop", "mute", "port", "repeat", "setup",
+        "api", "config", "drop", "generate", "inspect", "keep", "loop", "port", "repeat", "setup",
         "tls-record-size",
     ]
 
@@ -19,7 +19,7 @@ extension StreamScript {
     /// - `#! split N`: what follows arrives in pieces of N bytes; `#! one-write`: the lines up to the next direction
     ///   arrive in one piece; `#! keep-newlines`: line breaks are sent from now on.
     /// - `#! features SASL: A, B`: offer these mechanisms. `#! scram normal`, `#! scram i=N`: authenticate.
-    /// - `#! fin`, `#! rst`, `#! sleep SECONDS`, `#! reconnect STAGE`.
+    /// - `#! fin`, `#! rst`, `#! mute`, `#! sleep SECONDS`, `#! reconnect STAGE`.
     /// - `#! api`, `setup`, `config` and their like become ``notes``; a comment begins with `##`.
     ///
     /// - Throws: ``TestSupportError`` for a direction that is not understood, with the number of its line.
@@ -87,9 +87,10 @@ extension StreamScript {
             case "keep-newlines": keepsNewlines = true
             case "fin": steps.append(.close)
             case "rst": steps.append(.reset)
+            case "mute": steps.append(.mute)
             case "sleep":
                 guard let seconds = Double(argument) else { return false }
-                steps.append(.sleep(.milliseconds(Int64(seconds * 1_000))))
+                steps.append(.pause(.milliseconds(Int64(seconds * 1_000))))
             case "features":
                 steps.append(.offer(mechanisms: Self.mechanisms(argument)))
             case "scram":

@@ -44,7 +44,9 @@ public struct StreamScript: Sendable, Hashable {
         /// Takes the client's authentication to its end, with so many iterations of SCRAM.
         case authenticate(iterations: Int)
         /// Waits.
-        case sleep(Duration)
+        case pause(Duration)
+        /// From now on the client's end of the stream is not answered; otherwise it is, as RFC 6120 §4.4 asks.
+        case mute
         /// Closes the connection in an orderly way.
         case close
         /// Ends the connection with a reset.
