@@ -136,6 +136,16 @@ struct Job: Sendable {
         #expect(password.code == 77)
         #expect(password.error.string("code") == "auth-refused", "\(password.errors)")
         #expect(password.error.string("message")?.contains("SCRAM-SHA-") == true, "\(password.errors)")
+        let stranger = try await tool.run(as: "juliet@elsewhere.example", directTLS: true, "ping", "--json")
+        #expect(stranger.code == 76, "\(stranger.errors)")
+        let reason = stranger.error.string("message") ?? ""
+        #expect(reason.contains("elsewhere.example"), "\(reason)")
+        // A server that is asked for another's certificate shows its own, or refuses (RFC 6066 §3).
+        if stranger.error.string("code") == "certificate" {
+            #expect(reason.contains(domain), "\(reason)")
+        } else {
+            #expect(stranger.error.string("code") == "tls-failed")
+        }
         let address = try await tool.run(as: "juliet", "send", "ro meo@\(domain)", "x", "--json")
         #expect(address.code == 65)
         #expect(address.error.string("message")?.contains("localpart") == true)

@@ -65,6 +65,10 @@ final class ProgramCommand: RunningCommand {
         return Tool.Outcome(code: code, output: output.text, errors: errors.text)
     }
 
+    func kill(_ signal: Int32) {
+        child.kill(signal)
+    }
+
     func interrupt() async -> Tool.Outcome {
         child.kill(SIGINT)
         return await end()

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+import XMPP
+
+@testable import JabberDaemon
+
+@Suite("An account's settings as the library wants them")
+struct SessionSettingsTests {
+    private func settings(
+        _ jid: String, _ change: (inout AccountConfiguration) -> Void = { _ in }
+    ) throws -> SessionSettings {
+        var account = AccountConfiguration(name: "home", jid: jid)
+        change(&account)
+        return try SessionSettings(account)
+    }
+
+    @Test("Without more than an address, DNS says where to go and how")
+    func plain() throws {
+        let settings = try settings("Juliet@Example.org")
+        #expect(settings.jid.description == "juliet@example.org")
+        #expect(settings.configuration.host == nil && settings.configuration.port == nil)
+        #expect(settings.configuration.jid.resourcepart == nil)
+        #expect(settings.needsPassword)
+    }
+
+    @Test("A host, its port and its TLS override DNS; a port alone means the domain's own host")
+    func overrides() throws {
+        let direct = try settings("juliet@example.org") { account in
+            account.host = "192.0.2.1"
+            account.port = 443
+            account.tls = .direct
+            account.ca = "/etc/ca.pem"
+        }.configuration
+        #expect(direct.host == "192.0.2.1" && direct.port == 443 && direct.hostSecurity == .directTLS)
+        #expect(direct.certificateAuthorityFile == "/etc/ca.pem")
+        let port = try settings("juliet@bücher.example") { $0.port = 5_322 }.configuration
+        #expect(port.host == "xn--bcher-kva.example" && port.port == 5_322 && port.hostSecurity == .startTLS)
+    }
+
+    @Test("A resource is asked for; one that is none is exit code 65 (RFC 7622 §3.4)")
+    func resource() throws {
+        let settings = try settings("juliet@example.org") { $0.resource = "balcony" }
+        #expect(settings.configuration.jid.resourcepart == "balcony")
+        #expect(settings.jid.isBare)
+        let error = try #require(throws: ControlError.self) {
+            try self.settings("juliet@example.org") { $0.resource = "" }
+        }
+        #expect(error.code == .badJID && error.message.contains("resourcepart"))
+    }
+
+    @Test("An address without localpart needs no password (SASL ANONYMOUS)")
+    func anonymous() throws {
+        #expect(try !settings("example.org").needsPassword)
+    }
+}
