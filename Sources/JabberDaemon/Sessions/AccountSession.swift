@@ -203,8 +203,8 @@ actor AccountSession {
     /// Ends the stream in good order: at most 5 seconds (the library's limit).
     func close() async {
         isClosed = true
-        await stream?.disconnect()
-        if let login { _ = await login.value }
-        await stream?.disconnect()
+        // A login that has no stream yet waits for a password command, and will find the session closed.
+        guard let stream else { return }
+        await stream.disconnect()
     }
 }
