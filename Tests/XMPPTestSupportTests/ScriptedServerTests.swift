@@ -69,11 +69,14 @@ struct ScriptedServerTests {
     @Test("says what the client sent instead, when it does not send what is awaited")
     func losesPatience() async throws {
         let server = try ScriptedServer(usesTLS: false)
-        await server.setPatience(.milliseconds(50))
-        let played = Task { try await server.play(StreamScript(.await("<unicorn"))) }
+        let opening = Task { try await server.play(StreamScript(.await("<stream:stream"))) }
         let stream = XMPPStream(server.configuration)
         async let connected = stream.connect()
-        let error = await #expect(throws: TestSupportError.self) { try await played.value }
+        try await opening.value
+        await server.setPatience(.milliseconds(20))
+        let error = await #expect(throws: TestSupportError.self) {
+            try await server.play(StreamScript(.await("<unicorn")))
+        }
         #expect(error?.description.contains("<stream:stream") == true)
         await stream.disconnect()
         _ = try? await connected
