@@ -127,7 +127,10 @@ struct StreamScriptTests {
                 .authenticate(iterations: 1), .reconnect, .advance(to: .bound), .pause(.milliseconds(500)), .mute,
                 .close,
             ])
-        #expect(script.notes == [.init(name: "api", text: "disconnect()")])
+        #expect(
+            script.notes == [
+                .init(name: "prelude", text: "(roster: romeo both)"), .init(name: "api", text: "disconnect()"),
+            ])
     }
 
     @Test("names the line that it does not understand", arguments: ["#! prelude moon", "#! dance", "#! raw \\q"])

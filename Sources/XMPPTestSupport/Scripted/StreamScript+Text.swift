@@ -20,7 +20,8 @@ extension StreamScript {
     ///   arrive in one piece; `#! keep-newlines`: line breaks are sent from now on.
     /// - `#! features SASL: A, B`: offer these mechanisms. `#! scram normal`, `#! scram i=N`: authenticate.
     /// - `#! fin`, `#! rst`, `#! mute`, `#! sleep SECONDS`, `#! reconnect STAGE`.
-    /// - `#! api`, `setup`, `config` and their like become ``notes``; a comment begins with `##`.
+    /// - `#! api`, `setup`, `config` and their like become ``notes``, as does what stands
+    ///   behind a stage; a comment begins with `##`.
     ///
     /// - Throws: ``TestSupportError`` for a direction that is not understood, with the number of its line.
     public init(text: String) throws(TestSupportError) {
@@ -36,6 +37,11 @@ extension StreamScript {
             let name = words.first.map(String.init) ?? ""
             let argument = words.dropFirst().first.map { String($0).trimmedOfXMLWhitespace } ?? ""
             reader.flush(&steps)
+            if ["prelude", "continue", "reconnect"].contains(name), argument.contains(" ") {
+                // What stands behind the stage says what the test has to see to: "(roster: romeo both)".
+                let rest = argument.drop { $0 != " " }
+                notes.append(Note(name: name, text: String(rest).trimmedOfXMLWhitespace))
+            }
             if Self.notes.contains(name) {
                 notes.append(Note(name: name, text: argument))
             } else if !reader.direction(name, argument, &steps) {
