@@ -109,33 +109,62 @@ struct LoginTests {
 
     @Test("An account of the settings logs in with its own password; a file that others can read is exit code 78")
     func configured() async throws {
+        try await Self.withSettings(["password": "secret", "resource": "balcony"]) { server, folder in
+            let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+            let result = try await daemon.call("ping", ["session": ["account": "home"]])
+            #expect(result.string("account") == "juliet@example.org")
+            #expect(await server.connected.map(\.description).contains("juliet@example.org/balcony"))
+            await daemon.end()
+            let file = folder.appending(path: "config.json").path
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            let other = try DaemonHarness(server) { $0.paths.config = folder.path }
+            let open = await other.failure("ping", ["session": ["account": "home"]])
+            #expect(open?.exit == .configuration)
+            #expect(open?.message.contains("chmod 600") == true)
+            await other.end()
+        }
+    }
+
+    @Test("A password command is asked when a method first needs the account; one that fails is exit code 78")
+    func passwordCommand() async throws {
+        try await Self.withSettings(["passwordCommand": ["/bin/echo", "secret"]]) { server, folder in
+            let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+            #expect(try await daemon.call("ping", ["session": [:]]).string("jid") == "example.org")
+            await daemon.end()
+        }
+        try await Self.withSettings(["passwordCommand": "/bin/false"]) { server, folder in
+            let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+            let error = await daemon.failure("ping", ["session": [:]])
+            #expect(error?.exit == .configuration)
+            #expect(error?.message.contains("exit code 1") == true)
+            #expect(await server.openConnections == 0)
+            await daemon.end()
+        }
+    }
+
+    /// Runs `body` with a server and a folder of settings with one account, `home`.
+    private static func withSettings(
+        _ keys: JSONObject, _ body: (LoopbackServer, URL) async throws -> Void
+    ) async throws {
         let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
         let folder = FileManager.default.temporaryDirectory.appending(path: "daemon-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let file = folder.appending(path: "config.json")
-        let settings: JSONValue = [
-            "accounts": [
-                "home": [
-                    "jid": "juliet@example.org", "password": "secret", "resource": "balcony", "host": "127.0.0.1",
-                    "port": .integer(Int64(server.directTLSPort ?? 0)), "tls": "direct",
-                    "ca": .string(server.certificateAuthorityFile),
-                ]
-            ]
+        var account: JSONObject = [
+            "jid": "juliet@example.org", "host": "127.0.0.1", "port": .integer(Int64(server.directTLSPort ?? 0)),
+            "tls": "direct", "ca": .string(server.certificateAuthorityFile),
         ]
+        for entry in keys.entries { account[entry.key] = entry.value }
+        let settings: JSONValue = ["accounts": ["home": .object(account)]]
+        let file = folder.appending(path: "config.json")
         try Data(settings.encoded()).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
-        let result = try await daemon.call("ping", ["session": ["account": "home"]])
-        #expect(result.string("account") == "juliet@example.org")
-        #expect(await server.connected.map(\.description).contains("juliet@example.org/balcony"))
-        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
-        let other = try DaemonHarness(server) { $0.paths.config = folder.path }
-        let open = await other.failure("ping", ["session": ["account": "home"]])
-        #expect(open?.exit == .configuration)
-        #expect(open?.message.contains("chmod 600") == true)
-        await daemon.end()
-        await other.end()
+        do {
+            try await body(server, folder)
+        } catch {
+            await server.stop()
+            throw error
+        }
         await server.stop()
     }
 
