@@ -8,56 +8,70 @@ internal import CLibXML2
 /// on as `&#38;`), which is safe because no document type declaration is ever read: none reaches this class, and
 /// were one to, parsing would stop before the first entity is stored.
 final class SAXContext {
-    /// What has been built; taken by the parser.
-    var builder = ElementBuilder()
-    /// Why parsing ended for good.
-    private(set) var failure: XMLStreamError?
-    private var names = NameCache()
-    private var context: xmlParserCtxtPtr?
+    /// What the callbacks read and write. libxml2's user data points at it, past reference counts and exclusivity checks: a
+    /// callback runs only inside ``parse(_:)``, on whose thread nobody else touches it, and it lives until `deinit`.
+    private let state: UnsafeMutablePointer<SAXState>
 
     /// Makes a context for a stream's start.
     init() {
-        Self.initialiseLibrary
-        var handler = Self.handler
-        // Unretained: the context lives no longer than `self`, which frees it.
-        let this = Unmanaged.passUnretained(self).toOpaque()
-        context = xmlCreatePushParserCtxt(&handler, this, nil, 0, nil)
-        if context == nil { failure = .limitExceeded("no memory for a parser") }
-        xmlCtxtUseOptions(context, Int32(XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue))
+        SAXState.initialiseLibrary
+        state = .allocate(capacity: 1)
+        state.initialize(to: SAXState())
+        var handler = SAXState.handler
+        state.pointee.context = xmlCreatePushParserCtxt(&handler, state, nil, 0, nil)
+        if state.pointee.context == nil { state.pointee.fail(.limitExceeded("no memory for a parser")) }
+        xmlCtxtUseOptions(state.pointee.context, Int32(XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue))
         // libxml2 decides about the encoding with the first four bytes and waits for them: a root may be shorter.
         Array("<?xml version='1.0' encoding='UTF-8'?>".utf8).withUnsafeBufferPointer(parse)
     }
 
     deinit {
-        xmlFreeParserCtxt(context)
+        xmlFreeParserCtxt(state.pointee.context)
+        state.deinitialize(count: 1)
+        state.deallocate()
     }
+
+    /// Why parsing ended for good.
+    var failure: XMLStreamError? { state.pointee.failure }
+
+    /// Open elements, the root included.
+    var depth: Int { state.pointee.builder.depth }
+
+    /// Takes the events completed.
+    func takeEvents() -> [XMLStreamEvent] { state.pointee.builder.takeEvents() }
 
     /// Parses bytes that end with the end of a tag (`xmlParseChunk`).
     func parse(_ bytes: UnsafeBufferPointer<UInt8>) {
         var rest = bytes[...]
-        while failure == nil, !rest.isEmpty {
+        while state.pointee.failure == nil, !rest.isEmpty {
             let piece = rest.prefix(Int(Int32.max))
             rest = rest.dropFirst(piece.count)
             UnsafeBufferPointer(rebasing: piece).withMemoryRebound(to: CChar.self) { chars in
-                _ = xmlParseChunk(context, chars.baseAddress, Int32(truncatingIfNeeded: chars.count), 0)
+                _ = xmlParseChunk(state.pointee.context, chars.baseAddress, Int32(truncatingIfNeeded: chars.count), 0)
             }
         }
     }
 
     /// The number of names that libxml2 has stored for this stream (`xmlDictSize`). It never shrinks.
-    var dictionaryCount: Int { context?.pointee.dict.map { Int(xmlDictSize($0)) } ?? 0 }
+    var dictionaryCount: Int { state.pointee.context?.pointee.dict.map { Int(xmlDictSize($0)) } ?? 0 }
 
     /// The bytes that these names take (`xmlDictGetUsage`).
-    var dictionaryBytes: Int { context?.pointee.dict.map { Int(clamping: xmlDictGetUsage($0)) } ?? 0 }
+    var dictionaryBytes: Int { state.pointee.context?.pointee.dict.map { Int(clamping: xmlDictGetUsage($0)) } ?? 0 }
+}
 
-    // MARK: Callbacks
+/// What the callbacks of one parser work on.
+private struct SAXState {
+    var builder = ElementBuilder()
+    var failure: XMLStreamError?
+    var names = NameCache()
+    var context: xmlParserCtxtPtr?
 
-    private func fail(_ error: XMLStreamError) {
+    mutating func fail(_ error: XMLStreamError) {
         if failure == nil { failure = error }
     }
 
     /// A start tag: `attributes` has five pointers for each, `declarations` two.
-    private func startElement(
+    mutating func startElement(
         _ localName: UnsafePointer<xmlChar>?, _ uri: UnsafePointer<xmlChar>?,
         _ declarations: UnsafeBufferPointer<UnsafePointer<xmlChar>?>,
         _ attributes: UnsafeBufferPointer<UnsafePointer<xmlChar>?>
@@ -93,15 +107,15 @@ final class SAXContext {
         return Element(name: name, attributes: list)
     }
 
-    private func endElement() {
+    mutating func endElement() {
         if failure == nil { builder.end() }
     }
 
-    private func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
+    mutating func characters(_ bytes: UnsafeBufferPointer<UInt8>) {
         if failure == nil { builder.characters(bytes) }
     }
 
-    private func report(_ error: xmlError) {
+    mutating func report(_ error: xmlError) {
         guard error.level.rawValue >= XML_ERR_ERROR.rawValue else { return }
         switch xmlParserErrors(UInt32(bitPattern: error.code)) {
         case XML_WAR_NS_URI, XML_WAR_NS_URI_RELATIVE:
@@ -118,41 +132,46 @@ final class SAXContext {
     }
 
     /// Stops before any declaration is stored (RFC 6120 §11.1).
-    private func refuse(_ what: String) {
+    mutating func refuse(_ what: String) {
         fail(.restrictedXML(what))
         xmlStopParser(context)
     }
 
-    /// The object behind libxml2's user data.
-    private static func from(_ user: UnsafeMutableRawPointer?) -> SAXContext? {
-        user.map { Unmanaged<SAXContext>.fromOpaque($0).takeUnretainedValue() }
+    /// The state behind libxml2's user data.
+    @inline(__always)
+    private static func at(_ user: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<SAXState>? {
+        user?.assumingMemoryBound(to: SAXState.self)
     }
 
-    private static let initialiseLibrary: Void = xmlInitParser()
+    static let initialiseLibrary: Void = xmlInitParser()
 
     private static let onCharacters: charactersSAXFunc = { user, start, count in
-        SAXContext.from(user)?.characters(UnsafeBufferPointer(start: start, count: Int(count)))
+        SAXState.at(user)?.pointee.characters(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 
     /// The callbacks. A value that is only copied from: libxml2 keeps its own copy in each context.
-    private static var handler: xmlSAXHandler {
+    static var handler: xmlSAXHandler {
         var handler = xmlSAXHandler()
         handler.initialized = XML_SAX2_MAGIC
         handler.startElementNs = { user, name, _, uri, declarationCount, declarations, count, _, attributes in
-            SAXContext.from(user)?.startElement(
+            SAXState.at(user)?.pointee.startElement(
                 name, uri, UnsafeBufferPointer(start: declarations, count: Int(declarationCount) * 2),
                 UnsafeBufferPointer(start: attributes, count: Int(count) * 5))
         }
-        handler.endElementNs = { user, _, _, _ in SAXContext.from(user)?.endElement() }
+        handler.endElementNs = { user, _, _, _ in SAXState.at(user)?.pointee.endElement() }
         handler.characters = onCharacters
         handler.ignorableWhitespace = onCharacters
         handler.cdataBlock = onCharacters
-        handler.internalSubset = { user, _, _, _ in SAXContext.from(user)?.refuse("a document type declaration") }
-        handler.comment = { user, _ in SAXContext.from(user)?.refuse("a comment") }
-        handler.processingInstruction = { user, _, _ in SAXContext.from(user)?.refuse("a processing instruction") }
+        handler.internalSubset = { user, _, _, _ in
+            SAXState.at(user)?.pointee.refuse("a document type declaration")
+        }
+        handler.comment = { user, _ in SAXState.at(user)?.pointee.refuse("a comment") }
+        handler.processingInstruction = { user, _, _ in
+            SAXState.at(user)?.pointee.refuse("a processing instruction")
+        }
         handler.serror = { user, error in
             guard let error else { return }
-            SAXContext.from(user)?.report(error.pointee)
+            SAXState.at(user)?.pointee.report(error.pointee)
         }
         return handler
     }

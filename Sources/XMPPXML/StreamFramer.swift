@@ -127,6 +127,15 @@ struct StreamFramer {
         _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, quote: UInt8
     ) -> Int {
         var index = start
+        // Eight bytes at a time: a byte is special if it is outside of 0x20...0x7F or equals one of the delimiters.
+        while index + 8 <= end {
+            let word = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let special =
+                word | belowSpace(word) | zeroBytes(word ^ every(quote)) | zeroBytes(word ^ every(UInt8(ascii: "<")))
+                | zeroBytes(word ^ every(UInt8(ascii: "&")))
+            guard special & every(0x80) == 0 else { break }
+            index += 8
+        }
         while index < end {
             let byte = bytes[index]
             guard
@@ -136,6 +145,18 @@ struct StreamFramer {
         }
         return index
     }
+
+    /// The byte in each of a word's eight places.
+    @inline(__always)
+    private static func every(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
+
+    /// Sets the high bit of bytes that are zero, and perhaps of bytes above one that is.
+    @inline(__always)
+    private static func zeroBytes(_ word: UInt64) -> UInt64 { (word &- every(0x01)) & ~word }
+
+    /// Sets the high bit of bytes below 0x20, and perhaps of bytes above one that is.
+    @inline(__always)
+    private static func belowSpace(_ word: UInt64) -> UInt64 { (word &- every(0x20)) & ~word }
 
     /// Takes one byte. Returns whether it completed a unit.
     private mutating func step(_ byte: UInt8, at index: Int, _ limits: XMLLimits) throws(XMLStreamError) -> Bool {
@@ -223,15 +244,17 @@ struct StreamFramer {
     /// Whether a name may begin with the byte. Bytes past ASCII pass: libxml2 knows the characters.
     @inline(__always)
     static func isNameStart(_ byte: UInt8) -> Bool {
-        let letter = byte | 0x20
-        return (letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")) || byte >= 0x80
-            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":")
+        byte >= 0x80 || (byte >= 0x40 && nameLetters >> UInt64(byte & 63) & 1 == 1) || byte == UInt8(ascii: ":")
     }
 
     /// Whether a name may go on with the byte.
     @inline(__always)
     static func isName(_ byte: UInt8) -> Bool {
-        isNameStart(byte) || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")) || byte == UInt8(ascii: "-")
-            || byte == UInt8(ascii: ".")
+        byte >= 0x80 || (byte < 0x40 ? nameSigns : nameLetters) >> UInt64(byte & 63) & 1 == 1
     }
+
+    /// The bytes 0x40 to 0x7F that may stand in a name, a bit each: letters and `_`.
+    private static var nameLetters: UInt64 { 0x07FF_FFFE_87FF_FFFE }
+    /// The bytes 0x00 to 0x3F that may stand in a name, a bit each: `-`, `.`, digits and `:`.
+    private static var nameSigns: UInt64 { 0x07FF_6000_0000_0000 }
 }

@@ -122,13 +122,13 @@ package final class XMLStreamParser {
             pending.withUnsafeBufferPointer(sax.parse)
             pending.removeAll(keepingCapacity: pending.count <= Self.handOverBytes)
         }
-        outcome.events += sax.builder.takeEvents()
+        outcome.events += sax.takeEvents()
         failure = sax.failure
         // Were the two layers ever to see different elements, nothing that follows could be trusted.
-        if failure == nil && sax.builder.depth != framer.depth {
+        if failure == nil && sax.depth != framer.depth {
             failure = .notWellFormed("markup that is not well-formed")
         }
-        if failure == nil && sax.builder.depth == 1 { renewIfDue() }
+        if failure == nil && sax.depth == 1 { renewIfDue() }
     }
 
     /// Keeps the root's start tag, which has just ended.
@@ -162,7 +162,7 @@ package final class XMLStreamParser {
         renewals += 1
         sax = SAXContext()
         header.withUnsafeBufferPointer(sax.parse)
-        _ = sax.builder.takeEvents()
-        if sax.builder.depth != 1 { failure = sax.failure ?? .notWellFormed("the stream header cannot be read again") }
+        _ = sax.takeEvents()
+        if sax.depth != 1 { failure = sax.failure ?? .notWellFormed("the stream header cannot be read again") }
     }
 }

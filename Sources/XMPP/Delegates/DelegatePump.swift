@@ -37,25 +37,29 @@ final class DelegatePump: Sendable {
         self.roles.withLock { $0.formUnion(roles) }
     }
 
-    private func run() async {
-        while let batch = try? await queue.next() {
-            for delivery in batch {
-                guard let delegate = target.object else {
-                    queue.finish()
-                    return
-                }
-                await deliver(delivery, to: delegate)
-            }
-        }
+    /// Takes all roles away: nothing that still waits is delivered.
+    func stop() {
+        roles.withLock { $0 = [] }
+        queue.finish()
     }
 
-    private func deliver(_ delivery: EventDelivery, to delegate: any AnyObject & Sendable) async {
-        let roles = roles.withLock { $0 }
-        if roles.contains(.chat), let delegate = delegate as? any ChatDelegate {
-            await deliver(delivery, to: delegate)
-        }
-        if roles.contains(.message), let delegate = delegate as? any MessageDelegate {
-            await deliver(delivery, to: delegate)
+    private func run() async {
+        while let batch = try? await queue.next() {
+            guard let object = target.object else {
+                queue.finish()
+                return
+            }
+            // A cast costs more than a call: once for a batch. The delegate lives as long as it.
+            let chat = object as? any ChatDelegate
+            let message = object as? any MessageDelegate
+            for delivery in batch {
+                let roles = roles.withLock { $0 }
+                if delivery.event.concernsMessages {
+                    if roles.contains(.message), let message { await deliver(delivery, to: message) }
+                } else {
+                    if roles.contains(.chat), let chat { await deliver(delivery, to: chat) }
+                }
+            }
         }
     }
 

@@ -66,7 +66,10 @@ package final class EventHub: Sendable {
     func add(_ delegate: any AnyObject & Sendable, roles: DelegatePump.Roles) {
         let key = ObjectIdentifier(delegate)
         state.withLock { state in
-            state.pumps = state.pumps.filter { $0.value.isAlive }
+            for (key, pump) in state.pumps where !pump.isAlive {
+                pump.stop()
+                state.pumps[key] = nil
+            }
             if let pump = state.pumps[key] {
                 pump.add(roles)
             } else {
@@ -77,10 +80,10 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Removes a delegate; calls that are under way still end.
+    /// Removes a delegate; a call that is under way still ends, and what waits is not delivered.
     func remove(_ delegate: any AnyObject & Sendable) {
         let pump = state.withLock { $0.pumps.removeValue(forKey: ObjectIdentifier(delegate)) }
-        pump?.queue.finish()
+        pump?.stop()
     }
 
     /// Ends every sequence after what it holds; later ones begin anew. Delegates stay.

@@ -30,6 +30,18 @@ public enum XMPPEvent: Sendable, Hashable {
     case disconnected(XMPPError?)
 }
 
+extension XMPPEvent {
+    /// Whether it is for ``MessageDelegate``; the others are for ``ChatDelegate``.
+    var concernsMessages: Bool {
+        switch self {
+        case .message, .messageBounced, .receipt: true
+        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+            .subscriptionRequest, .roster, .disconnected:
+            false
+        }
+    }
+}
+
 /// What happened to the roster.
 public enum RosterUpdate: Sendable, Hashable {
     /// The whole roster; replaces what was known.
