@@ -41,6 +41,8 @@ package enum StreamTimer: Sendable, Hashable, CaseIterable {
     case keepalive
     /// The sign of life must be there by then.
     case answer
+    /// Has the server finished what it began? A quarter of the time that it has for that has passed.
+    case stanza
     /// The peer must have closed its side by then.
     case closing
 }

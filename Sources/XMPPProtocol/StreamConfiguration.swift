@@ -68,6 +68,9 @@ public struct StreamTimeouts: Sendable, Hashable {
     public var tls: Duration
     /// From the connection to the established session, TLS included; default 30 s.
     public var negotiation: Duration
+    /// For the rest of a stanza that the server has begun; default 300 s. Counted in quarters, so that it may be one
+    /// quarter more.
+    public var stanza: Duration
     /// How long a sent stanza waits for others before the server is asked to acknowledge them; default 1 s.
     public var acknowledgement: Duration
     /// For an answer to a sign-of-life request, acknowledgements among them; default 30 s.
@@ -77,11 +80,12 @@ public struct StreamTimeouts: Sendable, Hashable {
 
     /// Makes time-outs.
     public init(
-        tls: Duration = .seconds(15), negotiation: Duration = .seconds(30), acknowledgement: Duration = .seconds(1),
-        answer: Duration = .seconds(30), closing: Duration = .seconds(5)
+        tls: Duration = .seconds(15), negotiation: Duration = .seconds(30), stanza: Duration = .seconds(300),
+        acknowledgement: Duration = .seconds(1), answer: Duration = .seconds(30), closing: Duration = .seconds(5)
     ) {
         self.tls = tls
         self.negotiation = negotiation
+        self.stanza = stanza
         self.acknowledgement = acknowledgement
         self.answer = answer
         self.closing = closing

@@ -31,6 +31,8 @@ package enum StreamEnd: Error, Sendable, Equatable {
     package enum Phase: String, Sendable, Equatable {
         /// The negotiation from the stream header to the session.
         case negotiation = "the stream negotiation"
+        /// A first-level element that was begun.
+        case stanza = "a stanza that it had begun"
         /// An answer to a sign-of-life request.
         case answer = "the answer to a ping"
     }

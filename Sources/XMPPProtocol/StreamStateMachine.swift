@@ -52,6 +52,7 @@ package struct StreamStateMachine: Sendable {
     package internal(set) var maximumOutgoingBytes: Int?
     var hasAnnouncedConnection = false
     var keepalive = KeepaliveState()
+    var unfinished = UnfinishedStanza()
     /// Whether the timer runs after which an acknowledgement is asked for.
     var isAcknowledgementDue = false
 
@@ -163,7 +164,7 @@ package struct StreamStateMachine: Sendable {
     mutating func end(with reason: StreamEnd) -> [StreamAction] {
         state = .closing(reason)
         return [
-            .cancel(.keepalive), .cancel(.acknowledgement), .cancel(.answer), .endStream,
+            .cancel(.keepalive), .cancel(.acknowledgement), .cancel(.answer), .cancel(.stanza), .endStream,
             .schedule(.closing, after: configuration.timeouts.closing),
         ]
     }

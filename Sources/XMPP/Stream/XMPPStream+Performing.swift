@@ -46,6 +46,7 @@ extension XMPPStream {
             if outcome.consumed == 0 && outcome.events.isEmpty { break }
         }
         unparsed = []
+        perform(machine.readEnded(midElement: !parser.isBetweenElements))
     }
 
     /// Does what the machine decided. Never suspends, so it is never entered twice.
@@ -103,8 +104,9 @@ extension XMPPStream {
     private func fired(_ timer: StreamTimer) {
         timers[timer] = nil
         // While we do not read, silence says nothing about the server.
-        if timer == .answer, isReadingPaused {
-            schedule(.answer, after: configuration.timeouts.answer)
+        if isReadingPaused, timer == .answer || timer == .stanza {
+            let timeouts = configuration.timeouts
+            schedule(timer, after: timer == .answer ? timeouts.answer : timeouts.stanza)
             return
         }
         perform(machine.timerFired(timer))

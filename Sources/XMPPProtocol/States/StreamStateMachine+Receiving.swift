@@ -11,6 +11,7 @@ extension StreamStateMachine {
         case .streamOpened(let root, let contentNamespace):
             return opened(root, contentNamespace: contentNamespace)
         case .element(let element):
+            unfinished.quarters = 0
             return received(element)
         case .streamClosed:
             return closedByServer()

@@ -56,6 +56,8 @@ extension StreamStateMachine {
         case .answer:
             guard isEstablished else { return [] }
             return finish(.timedOut(.answer)) + [.abortTransport]
+        case .stanza:
+            return isEstablished ? stanzaDue() : []
         case .closing:
             guard case .closing(let end) = state else { return [] }
             return finish(end) + [.closeTransport]
