@@ -82,6 +82,11 @@ let package = Package(
         .executableTarget(
             name: "xmpp-loopback", dependencies: ["XMPPTestSupport", "XMPP", "XMPPCrypto"], swiftSettings: strict),
 
+        // What floods do to a client: measured by Benchmarks/run, asserted in XMPPTests.
+        .executableTarget(
+            name: "xmpp-floods", dependencies: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"],
+            path: "Benchmarks/Floods", swiftSettings: strict + [callerIsolated]),
+
         tests("XMPPXMLTests", ["XMPPXML"]),
         tests("XMPPCryptoTests", ["XMPPCrypto"]),
         tests("SocketIOTests", ["SocketIO"]),
@@ -90,7 +95,9 @@ let package = Package(
         tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL"]),
         tests(
             "XMPPTests",
-            ["XMPP", "XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "XMPPTransport", "XMPPTestSupport"]),
+            [
+                "XMPP", "XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "XMPPTransport", "XMPPTestSupport", "xmpp-floods",
+            ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
         tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),

@@ -48,6 +48,7 @@ enum Floors {
         "jabberctld": Room(own: ["JabberDaemon"], platform: values),
         "XMPPTestSupport": Room(own: library.union(["XMPP", "COpenSSL"]), platform: events),
         "xmpp-loopback": Room(own: library.union(["XMPP", "XMPPTestSupport"]), platform: events),
+        "xmpp-floods": Room(own: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
     ]
 
     /// What a target may not import or depend on, as one sentence for each breach.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that a hostile server sends to a client which has done nothing wrong.
+enum Flood: String, CaseIterable, Sendable {
+    /// Messages that somebody could have sent.
+    case messages
+    /// Presence of people who are not in the roster, each from somebody else.
+    case presences
+    /// The same, each with other capabilities (XEP-0115).
+    case capabilities
+    /// Requests for subscription, each from somebody else.
+    case subscriptions
+    /// Nothing but white space.
+    case whitespace
+    /// Elements of which each has another name.
+    case names
+    /// One stanza that is far too long.
+    case stanza
+    /// Elements within elements.
+    case depth
+    /// One element with very many attributes.
+    case attributes
+    /// One stanza with very many children.
+    case elements
+    /// A stream header that does not end.
+    case header
+
+    /// What must become of the session.
+    enum Expectation: String, Sendable {
+        /// All of it arrives, in order, and the session goes on.
+        case delivered
+        /// The client ends the stream as soon as a limit is passed (RFC 6120 §4.9.3.14).
+        case refused
+    }
+
+    var expectation: Expectation {
+        switch self {
+        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names: .delivered
+        case .stanza, .depth, .attributes, .elements, .header: .refused
+        }
+    }
+
+    /// How many pieces there are: stanzas, or KiB of white space, or whatever the one stanza consists of.
+    var count: Int {
+        switch self {
+        case .messages, .capabilities, .subscriptions, .depth, .attributes: 10_000
+        case .presences, .elements: 100_000
+        case .whitespace: 100 * 1_024
+        case .names: 2_000_000
+        case .stanza: 10 * 1_024
+        case .header: 1_000_000
+        }
+    }
+
+    /// Whether the application hears of each piece.
+    var isVisible: Bool {
+        switch self {
+        case .messages, .presences, .capabilities, .subscriptions: true
+        case .whitespace, .names, .stanza, .depth, .attributes, .elements, .header: false
+        }
+    }
+
+    /// How much the client's memory may grow at most, in KiB.
+    var maximumGrowth: Int {
+        switch self {
+        case .messages: 64 * 1_024
+        case .presences, .capabilities, .subscriptions, .names: 16 * 1_024
+        case .whitespace: 1_024
+        case .stanza, .depth, .attributes, .elements, .header: 8 * 1_024
+        }
+    }
+
+    /// How many pieces are sent when all is divided; a limit that is to be passed stays as it is.
+    func count(dividedBy divisor: Int) -> Int {
+        expectation == .refused ? count : max(1, count / max(1, divisor))
+    }
+
+    /// What comes before the pieces.
+    var opening: String {
+        switch self {
+        case .stanza, .depth, .elements: "<message from='mallory@evil.example/x'><body>"
+        case .attributes: "<message from='mallory@evil.example/x'"
+        case .header: "<?xml version='1.0'?><stream:stream version='1.0'"
+        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names: ""
+        }
+    }
+
+    private static let kibibyte = String(repeating: "x", count: 1_024)
+    private static let blank = String(repeating: " ", count: 1_024)
+
+    /// One of the pieces.
+    func piece(_ number: Int) -> String {
+        switch self {
+        case .messages:
+            "<message from='mallory@evil.example/x' type='chat'><body>\(number)</body></message>"
+        case .presences:
+            "<presence from='stranger\(number)@evil.example/x'><show>away</show><status>Hello there</status></presence>"
+        case .capabilities:
+            "<presence from='juliet@example.net/r\(number)'><c xmlns='http://jabber.org/protocol/caps' hash='sha-1' "
+                + "node='http://evil.example/\(number)' ver='v\(number)'/></presence>"
+        case .subscriptions:
+            "<presence type='subscribe' from='stranger\(number)@evil.example'/>"
+        case .whitespace: Self.blank
+        case .names:
+            "<message from='mallory@evil.example/x'><n\(number) xmlns='urn:example:names'/></message>"
+        case .stanza: Self.kibibyte
+        case .depth: "<a>"
+        case .attributes: " a\(number)='\(number)'"
+        case .elements: "<a/>"
+        case .header: " a\(number)='\(number)'"
+        }
+    }
+
+    /// The pieces and what comes before them, in portions of some ten thousand bytes.
+    func portions(dividedBy divisor: Int) -> some IteratorProtocol<[UInt8]> & Sendable {
+        Portions(flood: self, total: count(dividedBy: divisor))
+    }
+
+    /// The text of the message that says how far the flood has come, in tenths.
+    static func mark(_ tenth: Int) -> String {
+        "<message from='juliet@example.net/balcony' id='mark'><body>\(tenth)</body></message>"
+    }
+
+    private struct Portions: IteratorProtocol, Sendable {
+        let flood: Flood
+        let total: Int
+        var taken = 0
+
+        mutating func next() -> [UInt8]? {
+            guard taken < total else { return nil }
+            var text = taken == 0 ? flood.opening : ""
+            while taken < total, text.utf8.count < 16_384 {
+                text += flood.piece(taken)
+                taken += 1
+                // Nothing may come in between where all is one stanza.
+                let tenths = taken * 10 / total
+                if flood.expectation == .delivered, tenths > (taken - 1) * 10 / total { text += Flood.mark(tenths) }
+            }
+            return Array(text.utf8)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Memory and time of this process.
+enum Memory {
+    /// A number of `/proc/self/status`, in KiB.
+    static func read(_ key: String) -> Int {
+        guard let file = fopen("/proc/self/status", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let words = text.split { $0 == " " || $0 == "\t" || $0 == "\n" }
+            if words.count >= 2, words[0] == key + ":", let number = Int(words[1]) { return number }
+        }
+        return 0
+    }
+
+    /// Lets the peak begin anew at what is resident now.
+    static func resetPeak() {
+        guard let file = fopen("/proc/self/clear_refs", "w") else { return }
+        fputs("5", file)
+        fclose(file)
+    }
+
+    /// The monotonic clock in milliseconds.
+    static func milliseconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Glibc
+internal import XMPP
+
+// What floods do to a client's memory and speed: `xmpp-floods [DIVISOR [FLOOD…]]` prints a line for each flood. With a divisor
+// the floods that are to be delivered are as much smaller; those that are to be refused stay what they are.
+//
+// The client runs in a process of its own, so that its memory is its own.
+
+/// Runs what the arguments say, and gives the exit status.
+@Sendable func run(_ arguments: [String]) async -> Int32 {
+    if arguments.first == "--client" {
+        guard arguments.count == 5, let flood = Flood(rawValue: arguments[1]), let divisor = Int(arguments[2]),
+            let port = UInt16(arguments[3]), let jid = try? JID("romeo@example.net")
+        else { return 64 }
+        var configuration = XMPPConfiguration(jid: jid, password: "secret")
+        configuration.host = "127.0.0.1"
+        configuration.port = port
+        if !arguments[4].isEmpty { configuration.certificateAuthorityFile = arguments[4] }
+        await Victim(flood).suffer(configuration, count: flood.count(dividedBy: divisor))
+        return 0
+    }
+    let divisor = arguments.first.flatMap { Int($0) } ?? 1
+    let names = arguments.dropFirst().compactMap { Flood(rawValue: $0) }
+    print(Row.headings.joined(separator: "\t"))
+    fflush(nil)
+    var status: Int32 = 0
+    for flood in names.isEmpty ? Flood.allCases : names {
+        do {
+            if try await !Attacker.run(flood, divisor: divisor) { status = 1 }
+        } catch {
+            print("\(flood.rawValue)\t\(error)")
+            status = 1
+        }
+    }
+    return status
+}
+
+let done = DispatchSemaphore(value: 0)
+Task.detached {
+    exit(await run(Array(CommandLine.arguments.dropFirst())))
+}
+done.wait()

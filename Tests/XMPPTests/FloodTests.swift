@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The program that `Benchmarks/run` measures with, with smaller floods and wider margins: tests are built for debugging.
+@Suite("A client under floods")
+struct FloodTests {
+    /// How much smaller the floods are that are to be delivered.
+    private static let divisor = 50
+
+    private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "xmpp-floods")
+
+    /// The row of one flood: name, outcome, expected outcome, growth, its bound, milliseconds, slow-down.
+    private func row(_ flood: String) throws -> [String] {
+        let process = Process()
+        process.executableURL = Self.program
+        process.arguments = [String(Self.divisor), flood]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let lines = text.split(separator: "\n")
+        #expect(process.terminationStatus == 0 && lines.count == 2, "\(text)")
+        return (lines.last ?? "").split(separator: "\t").map(String.init)
+    }
+
+    @Test(
+        "is told of everything that is legal, refuses what is too large with policy-violation, and stays small (RFC 6120 §13.12)",
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "messages", "presences", "capabilities", "subscriptions", "whitespace", "names", "stanza", "depth",
+            "attributes", "elements", "header",
+        ])
+    func flood(_ name: String) throws {
+        let row = try row(name)
+        try #require(row.count == 7, "\(row)")
+        #expect(row[0] == name && row[1] == row[2], "\(row)")
+        let growth = try #require(Int(row[3]))
+        let bound = try #require(Int(row[4]))
+        #expect(growth <= 2 * bound, "\(growth) KiB")
+        // As slow at the end as in the beginning, on a machine that does other things too.
+        if let slowdown = Double(row[6]) { #expect(slowdown < 10, "\(row)") }
+    }
+}
