@@ -16,9 +16,8 @@ public enum CommandMain {
         signal(SIGPIPE, SIG_IGN)
         let environment = StandardStreams.environment(terminal)
         if let code = CommandRunner.runAlone(environment) { return code.rawValue }
-        // A password may pass through: no core file of this process.
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        // A password may pass through.
+        MemoryProtection.apply()
         terminal.takeSignals()
         let done = DispatchSemaphore(value: 0)
         let code = Mutex(ExitCode.internalError)

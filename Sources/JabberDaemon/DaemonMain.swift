@@ -38,7 +38,7 @@ package enum DaemonMain {
             case "--verbose", "-v": verbosity += 1
             case "--help", "-h": end(.done, help, to: STDOUT_FILENO)
             case "--version": end(.done, "jabberctld \(ProductVersion.current)\n", to: STDOUT_FILENO)
-            default: end(.usage, "jabberctld: unknown argument \(Log.printable(argument))\n" + help)
+            default: end(.usage, "jabberctld: unknown argument \(TerminalText.line(argument))\n" + help)
             }
         }
         guard isPrivate else { end(.usage, "jabberctld: nothing to do without --private\n" + help) }

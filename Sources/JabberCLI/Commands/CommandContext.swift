@@ -62,7 +62,7 @@ struct CommandContext: Sendable {
     func showRequest(_ method: String, _ params: JSONObject) throws(ControlError) -> Bool {
         guard options.isDryRun else { return false }
         let request: JSONValue = ["method": .string(method), "params": .object(complete(params, withTimeout: false))]
-        try output.write(request.text + "\n")
+        try output.write(json: request)
         return true
     }
 

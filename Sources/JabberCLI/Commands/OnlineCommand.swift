@@ -95,7 +95,7 @@ private final class WatchScreen: Sendable {
     private func append(_ document: JSONObject, _ state: inout State) throws(ControlError) {
         switch context.options.form {
         case .json, .jsonl:
-            try context.output.write(JSONValue.object(document).text + "\n")
+            try context.output.write(json: .object(document))
         case .human, .tsv, .null:
             var changed = document
             changed["contacts"] = .array(BuddyList.changes(from: state.last, to: document).map(JSONValue.object))

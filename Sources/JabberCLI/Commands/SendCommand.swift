@@ -94,7 +94,7 @@ enum SendCommand {
         for row in records.rows {
             guard let error = row["error"]?.objectValue, let recipient = row.string("to") else { continue }
             let message = ControlError(json: error).message
-            context.output.note(TerminalText.block(message.contains(recipient) ? message : "\(recipient): \(message)"))
+            context.output.note(message.contains(recipient) ? message : "\(recipient): \(message)")
         }
     }
 

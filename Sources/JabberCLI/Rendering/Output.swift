@@ -12,7 +12,7 @@ struct Output: Sendable {
         options.form == .human && environment.isOutputTerminal
     }
 
-    /// Writes text as it is.
+    /// Writes text as it is: nothing from outside may be in it that was not cleaned.
     func write(_ text: String) throws(ControlError) {
         guard !options.isQuiet else { return }
         try environment.write(Array(text.utf8))
@@ -24,9 +24,18 @@ struct Output: Sendable {
         try write(lines.joined(separator: "\n") + "\n")
     }
 
-    /// Tells a person something on standard error.
+    /// Writes a document; on a terminal with escapes for what it must not see.
+    func write(json value: JSONValue) throws(ControlError) {
+        try write(json(value) + "\n")
+    }
+
+    private func json(_ value: JSONValue) -> String {
+        environment.isOutputTerminal ? TerminalText.json(value.text) : value.text
+    }
+
+    /// Tells a person something on standard error; it may hold anything.
     func note(_ text: String) {
-        environment.writeError(Array("jabberctl: \(text)\n".utf8))
+        environment.writeError(Array("jabberctl: \(TerminalText.block(text))\n".utf8))
     }
 
     /// Tells a person who asked for more with `--verbose`.
@@ -38,7 +47,7 @@ struct Output: Sendable {
     func show(_ result: JSONObject, _ records: Records) throws(ControlError) {
         switch options.form {
         case .json where options.field == nil:
-            try write(JSONValue.object(records.narrow(result, to: options.fields)).text + "\n")
+            try write(json: .object(records.narrow(result, to: options.fields)))
         default:
             try show(records, common: JSONObject(present: ["api": result["api"], "account": result["account"]]))
         }
@@ -53,11 +62,11 @@ struct Output: Sendable {
                 lines: records.rows.map { row in
                     var object = common
                     for entry in records.narrow(row, options.fields).entries { object[entry.key] = entry.value }
-                    return JSONValue.object(object).text
+                    return json(.object(object))
                 })
         case .null:
             let columns = records.columns(options.fields)
-            try write(records.rows.flatMap { row in columns.map { $0.exact(row) + "\0" } }.joined())
+            try write(records.rows.flatMap { row in columns.map { ended($0.exact(row)) } }.joined())
         case .tsv:
             try write(lines: tabbed(records))
         case .human:
@@ -68,10 +77,15 @@ struct Output: Sendable {
     private func show(_ field: String, of records: Records) throws(ControlError) {
         let values = records.rows.compactMap { $0.value(at: field) }.filter { $0 != .null }
         switch options.form {
-        case .json, .jsonl: try write(lines: values.map(\.text))
-        case .null: try write(values.map { Column.exact($0) + "\0" }.joined())
+        case .json, .jsonl: try write(lines: values.map(json))
+        case .null: try write(values.map { ended(Column.exact($0)) }.joined())
         case .human, .tsv: try write(lines: values.map { TerminalText.block(Column.exact($0)) })
         }
+    }
+
+    /// A value and the zero byte behind it: exact for a program, clean for a person who tries it at a terminal.
+    private func ended(_ text: String) -> String {
+        (environment.isOutputTerminal ? TerminalText.block(text) : text) + "\0"
     }
 
     private func tabbed(_ records: Records) -> [String] {
@@ -99,7 +113,7 @@ struct Output: Sendable {
         let text: String
         if asJSON {
             let document: JSONValue = ["api": 1, "error": .object(error.json)]
-            text = document.text
+            text = environment.isErrorTerminal ? TerminalText.json(document.text) : document.text
         } else {
             text = "jabberctl: \(TerminalText.block(error.message))"
         }

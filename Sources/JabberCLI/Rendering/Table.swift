@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JabberControl
+
 /// The colours that output uses, by meaning.
 enum Colour: String, Sendable {
     /// Present.

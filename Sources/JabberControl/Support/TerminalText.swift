@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Makes text from the network safe for a terminal: what could move the cursor, hide or reorder text is shown as `\u{hex}`.
+///
+/// All that the tool and the daemon show to people goes through here, their logs included.
 package enum TerminalText {
     /// What a line after the first begins with; no entry of ours does.
     package static let indent = "    "
@@ -13,6 +15,27 @@ package enum TerminalText {
     /// Text that may have several lines, such as a message: the lines after the first are indented.
     package static func block(_ text: String) -> String {
         clean(text, isBlock: true)
+    }
+
+    /// A JSON text for a terminal: inside strings, which alone can hold such characters, they become the escapes of JSON.
+    /// Its meaning is the same.
+    package static func json(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
+        let scalars = Array(text.unicodeScalars)
+        var output = String.UnicodeScalarView()
+        for (index, scalar) in scalars.enumerated() {
+            let previous = index > 0 ? scalars[index - 1] : nil
+            let next = index + 1 < scalars.count ? scalars[index + 1] : nil
+            if scalar == "\n" || isVisible(scalar, after: previous, before: next) {
+                output.append(scalar)
+                continue
+            }
+            for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
+                let digits = String(unit, radix: 16)
+                output.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+            }
+        }
+        return String(output)
     }
 
     private static func clean(_ text: String, isBlock: Bool) -> String {
@@ -80,38 +103,5 @@ package enum TerminalText {
         case .otherLetter, .nonspacingMark, .spacingMark, .modifierLetter: return true
         default: return false
         }
-    }
-
-    /// How many columns clean text takes.
-    package static func width(of text: String) -> Int {
-        text.reduce(0) { $0 + width(of: $1) }
-    }
-
-    private static func width(of character: Character) -> Int {
-        guard let first = character.unicodeScalars.first else { return 0 }
-        if first.properties.generalCategory == .nonspacingMark { return 0 }
-        if character.unicodeScalars.contains("\u{FE0F}") { return 2 }
-        return wide.contains { $0.contains(first.value) } ? 2 : 1
-    }
-
-    /// The blocks whose characters are two columns wide (East Asian Width, Unicode Annex 11).
-    private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
-        0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
-        0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
-    ]
-
-    /// Clean text cut to a number of columns, with an ellipsis where something is missing.
-    package static func fit(_ text: String, columns: Int) -> String {
-        guard width(of: text) > columns else { return text }
-        var result = ""
-        var used = 0
-        for character in text {
-            let next = width(of: character)
-            if used + next > columns - 1 { break }
-            result.append(character)
-            used += next
-        }
-        return columns > 0 ? result + "…" : ""
     }
 }
