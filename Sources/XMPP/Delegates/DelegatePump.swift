@@ -37,16 +37,16 @@ final class DelegatePump: Sendable {
         self.roles.withLock { $0.formUnion(roles) }
     }
 
-    /// Takes all roles away: nothing that still waits is delivered.
+    /// Ends the pump: a call that is under way still ends, nothing that waits is delivered.
     func stop() {
         roles.withLock { $0 = [] }
-        queue.finish()
+        queue.discard()
     }
 
     private func run() async {
         while let batch = try? await queue.next() {
             guard let object = target.object else {
-                queue.finish()
+                queue.discard()
                 return
             }
             // A cast costs more than a call: once for a batch. The delegate lives as long as it.

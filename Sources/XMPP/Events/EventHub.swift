@@ -25,6 +25,11 @@ package final class EventHub: Sendable {
     /// Makes a hub without readers.
     package init() {}
 
+    deinit {
+        // Whoever still waits would wait for ever.
+        finish()
+    }
+
     /// Sets what is called, on any thread, when reading may go on.
     func onDrain(_ action: @escaping @Sendable () -> Void) {
         drained.withLock { $0 = action }
@@ -65,22 +70,23 @@ package final class EventHub: Sendable {
     /// Adds a delegate, or a role to one that is there.
     func add(_ delegate: any AnyObject & Sendable, roles: DelegatePump.Roles) {
         let key = ObjectIdentifier(delegate)
-        state.withLock { state in
-            for (key, pump) in state.pumps where !pump.isAlive {
-                pump.stop()
-                state.pumps[key] = nil
-            }
+        let orphans = state.withLock { state in
+            // A new object may have the address of one that is gone.
+            let orphans = state.pumps.values.filter { !$0.isAlive }
+            state.pumps = state.pumps.filter { $0.value.isAlive }
             if let pump = state.pumps[key] {
                 pump.add(roles)
-            } else {
+            } else if !state.isFinished {
                 state.pumps[key] = DelegatePump(delegate, roles: roles) { [weak self] in
                     self?.drained.withLock { $0 }?()
                 }
             }
+            return orphans
         }
+        for pump in orphans { pump.stop() }
     }
 
-    /// Removes a delegate; a call that is under way still ends, and what waits is not delivered.
+    /// Removes a delegate: a call that is under way still ends, what waits behind it is dropped.
     func remove(_ delegate: any AnyObject & Sendable) {
         let pump = state.withLock { $0.pumps.removeValue(forKey: ObjectIdentifier(delegate)) }
         pump?.stop()

@@ -10,7 +10,10 @@ package struct EventDelivery: Sendable {
     package let event: XMPPEvent
 }
 
-/// The bounded queue between a stream and one reader. The stream appends batches; the reader takes all that is there.
+/// The bounded queue between a stream and its reader. The stream appends batches; the reader takes all that is there.
+///
+/// Events hold their stream. So what is dropped here is dropped outside of the lock: it may be the last reference, and the
+/// stream's `deinit` comes back to this queue.
 final class EventQueue: Sendable {
     /// What happens when the queue is full.
     enum Overflow: Sendable {
@@ -24,12 +27,18 @@ final class EventQueue: Sendable {
         var waiting: [EventDelivery] = []
         /// Taken by the reader and not finished with.
         var inProgress = 0
-        var reader: CheckedContinuation<Void, Never>?
+        /// Usually one; with several, each gets some of the events.
+        var readers: [CheckedContinuation<Void, Never>] = []
         var isFinished = false
         var error: XMPPError?
         var wasPaused = false
 
         var backlog: Int { waiting.count + inProgress }
+
+        mutating func takeReaders() -> [CheckedContinuation<Void, Never>] {
+            defer { readers = [] }
+            return readers
+        }
     }
 
     private let state = Mutex(State())
@@ -53,8 +62,8 @@ final class EventQueue: Sendable {
     ///
     /// - Returns: Whether the stream should stop reading.
     func append(_ batch: [EventDelivery]) -> Bool {
-        let (reader, pauses) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
-            guard !state.isFinished else { return (nil, false) }
+        let (readers, pauses) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
+            guard !state.isFinished else { return ([], false) }
             switch overflow {
             case .fails where state.backlog + batch.count > limit:
                 let room = max(0, limit - state.backlog)
@@ -65,26 +74,40 @@ final class EventQueue: Sendable {
             case .fails, .pausesReading:
                 state.waiting += batch
             }
-            defer { state.reader = nil }
             let pauses = overflow == .pausesReading && state.backlog > limit
             if pauses { state.wasPaused = true }
-            return (state.reader, pauses)
+            return (state.takeReaders(), pauses)
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
         return pauses
     }
 
     /// Ends the queue after what it holds.
     func finish(_ error: XMPPError? = nil) {
-        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
+        let readers = state.withLock { state in
             if !state.isFinished {
                 state.isFinished = true
                 state.error = error
             }
-            defer { state.reader = nil }
-            return state.reader
+            return state.takeReaders()
         }
-        reader?.resume()
+        for reader in readers { reader.resume() }
+    }
+
+    /// Ends the queue at once, with all it holds: nobody wants to read it any more. A stream that was paused for it goes on.
+    func discard() {
+        let (dropped, readers, wasPaused) = state.withLock { state in
+            defer {
+                state.waiting = []
+                state.inProgress = 0
+                state.isFinished = true
+                state.wasPaused = false
+            }
+            return (state.waiting, state.takeReaders(), state.wasPaused)
+        }
+        for reader in readers { reader.resume() }
+        if wasPaused { onDrain() }
+        withExtendedLifetime(dropped) {}
     }
 
     /// Whether the queue keeps the stream from reading.
@@ -94,7 +117,7 @@ final class EventQueue: Sendable {
 
     /// All that waits; suspends while nothing does. `nil` at the end, or when the task is cancelled.
     ///
-    /// Taking a batch says that the one before it is finished with. For one reader at a time.
+    /// Taking a batch says that the one before it is finished with.
     ///
     /// - Throws: ``XMPPError`` when the queue ended with one.
     nonisolated(nonsending) func next() async throws(XMPPError) -> [EventDelivery]? {
@@ -115,26 +138,22 @@ final class EventQueue: Sendable {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let isReady = state.withLock { state -> Bool in
-                        guard state.waiting.isEmpty, !state.isFinished, !Task.isCancelled, state.reader == nil else {
-                            return true
-                        }
-                        state.reader = continuation
+                        guard state.waiting.isEmpty, !state.isFinished, !Task.isCancelled else { return true }
+                        state.readers.append(continuation)
                         return false
                     }
                     if isReady { continuation.resume() }
                 }
             } onCancel: {
-                wakeReader()
+                wakeReaders()
             }
         }
     }
 
-    private func wakeReader() {
-        let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            defer { state.reader = nil }
-            return state.reader
-        }
-        reader?.resume()
+    /// All of them: those who were not meant go back to sleep.
+    private func wakeReaders() {
+        let readers = state.withLock { $0.takeReaders() }
+        for reader in readers { reader.resume() }
     }
 
     private func finishedBatch() {

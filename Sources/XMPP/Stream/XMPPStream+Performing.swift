@@ -81,7 +81,8 @@ extension XMPPStream {
         guard !deliveries.isEmpty else { return }
         let batch = deliveries
         deliveries = []
-        if hub.publish(batch), !isReadingPaused {
+        // Only in a session: before it there is no end of pausing, and little to read.
+        if hub.publish(batch), hasSession, !isReadingPaused {
             isReadingPaused = true
             transport?.pauseReading()
         }

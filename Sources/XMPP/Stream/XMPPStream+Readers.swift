@@ -16,7 +16,7 @@ extension XMPPStream {
         hub.add(delegate, roles: .message)
     }
 
-    /// Removes a delegate from both roles.
+    /// Removes a delegate from both roles: a call that is under way still ends, and is the last.
     public nonisolated func remove(delegate: any AnyObject & Sendable) {
         hub.remove(delegate)
     }
