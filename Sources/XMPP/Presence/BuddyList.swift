@@ -7,11 +7,10 @@ public import XMPPCore
 ///
 /// ```swift
 /// let buddies = BuddyList()
-/// await stream.add(chatDelegate: buddies)
+/// stream.add(chatDelegate: buddies)
 /// for buddy in buddies.online { print(buddy.displayName) }
 /// ```
 public final class BuddyList: ChatDelegate {
-
     private let state = Mutex<[JID: Buddy]>([:])
 
     /// Makes an empty list.

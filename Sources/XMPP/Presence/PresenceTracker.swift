@@ -17,7 +17,8 @@ struct PresenceTracker: Sendable {
     /// How many contacts are kept while the roster is not known; 1,000.
     static let maximumUnknownContacts = 1_000
 
-    private let account: JID
+    /// The own bare address.
+    var account: JID
     private var contacts: [JID: RosterItem]?
     private var online: [JID: [JID: Buddy.Resource]] = [:]
 

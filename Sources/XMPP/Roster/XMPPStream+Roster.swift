@@ -45,7 +45,12 @@ extension XMPPStream {
         _ presence: Presence = Presence(), known: KnownRoster? = nil
     ) async throws(XMPPError) -> RosterUpdate {
         let id = try await askForRoster(known)
-        try await send(presence)
+        do {
+            try await send(presence)
+        } catch {
+            abandon(id)
+            throw error
+        }
         return RosterUpdate(try await answer(to: id, asked: nil), known: known)
     }
 

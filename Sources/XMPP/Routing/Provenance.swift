@@ -18,7 +18,7 @@ public enum Provenance: Sendable, Hashable {
 extension XMPPStream {
     /// Whether a sender is one that a route believes. The sender is as the stanza says it: `nil` where it says nothing.
     func isBelieved(_ from: JID?, by provenance: Provenance) -> Bool {
-        let own = configuration.jid.bare
+        let own = (jid ?? configuration.jid).bare
         guard let from else { return true }
         switch provenance {
         case .ownAccount:

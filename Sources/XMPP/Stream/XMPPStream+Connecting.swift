@@ -22,11 +22,16 @@ extension XMPPStream {
             throw XMPPError(.notConnected, "A stream can be connected once; make a new one.")
         }
         phase = .connecting
-        let outcome: Result<JID, XMPPError> = await withTaskCancellationHandler {
-            await tryTargets()
+        // A task of its own, so that `disconnect()` can call off what is under way, look-ups included.
+        let task = Task { await tryTargets() }
+        connecting = task
+        let outcome = await withTaskCancellationHandler {
+            await task.value
         } onCancel: {
+            task.cancel()
             Task { await self.cancelAttempt() }
         }
+        connecting = nil
         if case .failure(let error) = outcome { finish(error) }
         return try outcome.get()
     }

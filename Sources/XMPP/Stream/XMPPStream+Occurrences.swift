@@ -45,7 +45,9 @@ extension XMPPStream {
         jid = session.jid
         features = session.features
         phase = .established
+        // The server decides on the address (RFC 6120 §7.6): from now on it is the own one.
         requests.account = session.jid
+        tracker.account = session.jid.bare
         hub.onDrain { [weak self] in
             guard let self else { return }
             self.executor.run { self.assumeIsolated { $0.readersCaughtUp() } }
@@ -72,7 +74,7 @@ extension XMPPStream {
     /// Records the end of the stream and tells everybody who waits.
     func finish(_ error: XMPPError?) {
         if case .ended = phase { return }
-        let wasEstablished = isEstablished
+        let hadSession = hasSession
         phase = .ended(error)
         disconnection = error
         log(.step, error.map { "ended: \($0)" } ?? "ended")
@@ -80,17 +82,14 @@ extension XMPPStream {
         timers = [:]
         let failure = error ?? .notConnected
         for id in requests.streamEnded() { resolve(id, .failure(failure)) }
-        for waiter in acknowledgementWaiters { waiter.continuation.resume(returning: .failure(failure)) }
-        acknowledgementWaiters = []
-        resumeSenders()
-        if wasEstablished {
+        endWaiting(.failure(failure)) { $0 != .end }
+        if hadSession {
             for transition in tracker.streamEnded() { report(transition) }
         }
         report(.disconnected(error))
         endTurn()
         if ownsHub { hub.finish() }
-        for waiter in endWaiters { waiter.resume() }
-        endWaiters = []
+        endWaiting { $0 == .end }
     }
 
     func report(_ transition: PresenceTracker.Transition) {
@@ -102,17 +101,14 @@ extension XMPPStream {
     }
 
     private func acknowledged(_ count: UInt32) {
-        var waiting: [AcknowledgementWaiter] = []
-        for waiter in acknowledgementWaiters {
+        endWaiting { awaited in
+            switch awaited {
             // Modulo 2^32: at or behind the acknowledged count.
-            if Int32(bitPattern: count &- waiter.sent) >= 0 {
-                waiter.continuation.resume(returning: .success(()))
-            } else {
-                waiting.append(waiter)
+            case .handled(let sent): Int32(bitPattern: count &- sent) >= 0
+            case .room: true
+            case .end: false
             }
         }
-        acknowledgementWaiters = waiting
-        resumeSenders()
     }
 }
 

@@ -92,10 +92,16 @@ extension XMPPStream {
         }
     }
 
+    /// Nobody will wait for the answer to a request that was sent; the stream still takes from it what concerns itself.
+    func abandon(_ id: String) {
+        unawaited.remove(id)
+        earlyAnswers[id] = nil
+    }
+
     private func gaveUp(_ id: String, _ asked: JID?, after timeout: Duration) {
         let who = asked.map(\.description) ?? "The server"
         requests.forget(id: id)
-        resolve(id, .failure(XMPPError(.timedOut, "\(who) did not answer within \(timeout.components.seconds) s.")))
+        resolve(id, .failure(XMPPError(.timedOut, "\(who) did not answer within \(timeout).")))
     }
 
     private func cancelled(_ id: String) {

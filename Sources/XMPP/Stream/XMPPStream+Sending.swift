@@ -16,11 +16,11 @@ extension XMPPStream {
     /// Sends a message.
     ///
     /// A message without an id gets an unguessable one. Returning means that the bytes are on their way, not that anybody
-    /// has them: see ``waitUntilHandled()``. Waits while the network does not keep up.
+    /// has them: see ``waitUntilHandled()``. Waits while the network does not keep up, or until the task is cancelled.
     ///
     /// - Returns: The message as it was sent.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/notConnected``, ``XMPPError/Code/invalidStanza`` for a character that
-    ///   XML cannot hold, or ``XMPPError/Code/tooLarge``; nothing has been sent then.
+    ///   XML cannot hold, ``XMPPError/Code/tooLarge``, or ``XMPPError/Code/cancelled``; nothing has been sent then.
     @discardableResult
     public func send(_ message: Message) async throws(XMPPError) -> Message {
         var message = message
@@ -43,9 +43,10 @@ extension XMPPStream {
     }
 
     /// Waits until the server has handled everything sent so far: it has acknowledged it (XEP-0198), or, where Stream
-    /// Management is off or not on yet, answered a ping sent behind it.
+    /// Management is off or not on yet, answered a ping sent behind it. Cancelling the task ends the waiting.
     ///
-    /// - Throws: ``XMPPError`` when the stream ends before: what was sent may or may not have arrived.
+    /// - Throws: ``XMPPError`` when the stream ends before, or with ``XMPPError/Code/cancelled``: what was sent may or may
+    ///   not have arrived.
     public func waitUntilHandled() async throws(XMPPError) {
         guard isEstablished else { throw disconnection ?? .notConnected }
         guard machine.management.isOn else {
@@ -53,13 +54,12 @@ extension XMPPStream {
             return
         }
         guard machine.management.unacknowledged > 0 else { return }
+        let sent = machine.management.sent
         perform(machine.burstSent())
         endTurn()
-        let result = await withCheckedContinuation { continuation in
-            acknowledgementWaiters.append(
-                AcknowledgementWaiter(sent: machine.management.sent, continuation: continuation))
-        }
-        try result.get()
+        // Writing may have ended the stream.
+        guard isEstablished else { throw disconnection ?? .notConnected }
+        try await wait(for: .handled(sent)).get()
     }
 
     /// Ends the stream: says goodbye, waits for the server's end for at most 5 seconds, closes. Returns when that is done.
@@ -73,19 +73,22 @@ extension XMPPStream {
             break
         case .connecting, .established:
             isDisconnecting = true
+            connecting?.cancel()
             perform(machine.close())
             endTurn()
-            await waitUntilEnded()
+            if case .ended = phase { return }
+            // Not called off with the task: whoever says goodbye means it.
+            _ = await wait(for: .end, heedsCancellation: false)
         }
     }
 
-    /// Waits until the stream is over.
+    /// Waits until the stream is over. Cancelling the task ends the waiting, not the stream.
     ///
-    /// - Returns: Why it ended; `nil` when this side closed it.
+    /// - Returns: Why it ended; `nil` when this side closed it, or when the task was cancelled before the end.
     @discardableResult
     public func waitUntilEnded() async -> XMPPError? {
         if case .ended = phase { return disconnection }
-        await withCheckedContinuation { endWaiters.append($0) }
+        _ = await wait(for: .end)
         return disconnection
     }
 
@@ -130,7 +133,7 @@ extension XMPPStream {
                 .tooLarge, "The stanza has \(bytes.count) bytes; the server takes at most \(maximum).",
                 stanzaError: StanzaError(.policyViolation, kind: .modify))
         }
-        await waitForRoom()
+        try await waitForRoom()
         guard isEstablished else { throw disconnection ?? .notConnected }
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
         outgoing.append(contentsOf: bytes)
@@ -142,23 +145,18 @@ extension XMPPStream {
     }
 
     /// Waits while too much is on its way: bytes that the network has not taken, or stanzas not acknowledged.
-    private func waitForRoom() async {
+    private func waitForRoom() async throws(XMPPError) {
         while isEstablished, isCongested {
             perform(machine.burstSent())
             endTurn()
-            await withCheckedContinuation { drainWaiters.append($0) }
+            // Writing may have ended the stream.
+            guard isEstablished else { return }
+            try await wait(for: .room).get()
         }
     }
 
     private var isCongested: Bool {
         (transport?.pendingBytes ?? 0) > Self.maximumPendingBytes
             || machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged
-    }
-
-    /// Room has been made: those who wait look again.
-    func resumeSenders() {
-        let waiters = drainWaiters
-        drainWaiters = []
-        for waiter in waiters { waiter.resume() }
     }
 }

@@ -54,6 +54,8 @@ public actor XMPPStream {
     /// Events to publish at the end of the present turn.
     var deliveries: [EventDelivery] = []
     var isReadingPaused = false
+    /// The task that tries one place after another.
+    var connecting: Task<Result<JID, XMPPError>, Never>?
     /// Who waits for the present attempt.
     var attempt: CheckedContinuation<AttemptOutcome, Never>?
     var attemptGotFeatures = false
@@ -72,9 +74,9 @@ public actor XMPPStream {
     var unawaited: Set<String> = []
     /// The outcomes of such requests; at most as many as requests may be open.
     var earlyAnswers: [String: Result<IQ, XMPPError>] = [:]
-    var acknowledgementWaiters: [AcknowledgementWaiter] = []
-    var drainWaiters: [CheckedContinuation<Void, Never>] = []
-    var endWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Tasks that wait for something else than an answer, in the order in which they began.
+    var waitList: [StreamWaiter] = []
+    var lastWaiterID = 0
     var routes = StanzaRoutes()
     var answersInProgress = 0
     var sentMessages = SentMessages()
@@ -121,8 +123,11 @@ public actor XMPPStream {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Whether stanzas can be sent.
-    public var isEstablished: Bool {
+    /// Whether stanzas can be sent: from the binding of the resource until either side ends the stream.
+    public var isEstablished: Bool { hasSession && machine.isEstablished }
+
+    /// Whether there is a session, be it one that is being closed.
+    var hasSession: Bool {
         if case .established = phase { true } else { false }
     }
 
@@ -144,13 +149,6 @@ struct IQWaiter {
     let to: JID?
     let continuation: CheckedContinuation<Result<IQ, XMPPError>, Never>
     let timer: any ScheduledTimer
-}
-
-/// Somebody who waits until the server has handled what was sent.
-struct AcknowledgementWaiter {
-    /// The number of stanzas sent when the wait began, modulo 2^32.
-    let sent: UInt32
-    let continuation: CheckedContinuation<Result<Void, XMPPError>, Never>
 }
 
 /// How a channel is protected, for people to see.
