@@ -10,13 +10,14 @@ public import XMPPProtocol
 /// ```swift
 /// let client = XMPPClient(XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret"))
 /// try await client.start()
-/// for buddy in client.buddies.online { print(buddy.displayName) }
 /// try await client.send(Message(to: try JID("romeo@example.net"), body: "hello"))
 /// await client.stop()
 /// ```
 ///
 /// Delegates and sequences added here live through every reconnect. A failure that trying again cannot mend (a refused
 /// password, a certificate for somebody else, a `conflict` with another session) stops the client: ``state`` says why.
+///
+/// A client that was started lives until ``stop()``, whether or not anybody refers to it.
 public actor XMPPClient {
     /// What the client is doing.
     public enum State: Sendable, Hashable {
@@ -49,7 +50,10 @@ public actor XMPPClient {
     private let hub = EventHub()
     private var reconnect: ReconnectPolicy
     private var supervisor: Task<Void, Never>?
-    private var starters: [CheckedContinuation<Result<JID, XMPPError>, Never>] = []
+    /// The end that is under way: nothing may begin before it is done.
+    private var ending: Task<Void, Never>?
+    private var starters: [Int: CheckedContinuation<Result<JID, XMPPError>, Never>] = [:]
+    private var lastStarterID = 0
     private var runners: [CheckedContinuation<Void, Never>] = []
     private var pause: (any ScheduledTimer)?
     private var pauseEnded: CheckedContinuation<Void, Never>?
@@ -80,11 +84,14 @@ public actor XMPPClient {
 
     /// Starts, and waits until the first session is online. Afterwards the client keeps it so until ``stop()``.
     ///
+    /// Cancelling the task ends the waiting, not the client.
+    ///
     /// - Returns: The full address of the session.
     /// - Throws: ``XMPPError`` when the first attempt fails: for good when the failure is permanent
     ///   (``XMPPError/isPermanent``); otherwise the client goes on trying, and this may be called again to wait.
     @discardableResult
     public func start() async throws(XMPPError) -> JID {
+        while let ending { await ending.value }
         if case .online(let jid) = state { return jid }
         if supervisor == nil {
             state = .connecting
@@ -92,7 +99,16 @@ public actor XMPPClient {
                 while let self, await self.runSession() {}
             }
         }
-        let result = await withCheckedContinuation { starters.append($0) }
+        lastStarterID += 1
+        let id = lastStarterID
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                starters[id] = continuation
+                if Task.isCancelled { stopWaiting(id) }
+            }
+        } onCancel: {
+            Task { await self.stopWaiting(id) }
+        }
         return try result.get()
     }
 
@@ -112,7 +128,7 @@ public actor XMPPClient {
     public func run() async throws(XMPPError) {
         await withTaskCancellationHandler {
             _ = try? await start()
-            guard supervisor != nil else { return }
+            guard supervisor != nil, !Task.isCancelled else { return }
             await withCheckedContinuation { runners.append($0) }
         } onCancel: {
             Task { await self.stop() }
@@ -122,8 +138,14 @@ public actor XMPPClient {
         if case .failed(let error) = state { throw error }
     }
 
-    /// Ends the session gracefully and stays offline. Sequences end.
+    /// Ends the session gracefully and stays offline. Sequences end. A ``start()`` that comes meanwhile waits for the end.
     public func stop() async {
+        let task = ending ?? Task { await end() }
+        ending = task
+        await task.value
+    }
+
+    private func end() async {
         let task = supervisor
         supervisor = nil
         state = .stopped
@@ -134,6 +156,7 @@ public actor XMPPClient {
         stream = nil
         settle(.failure(XMPPError(.cancelled, "The client was stopped.")))
         ended()
+        ending = nil
     }
 
     /// Tries again at once instead of waiting: for a network that came back.
@@ -141,10 +164,13 @@ public actor XMPPClient {
         endPause()
     }
 
-    /// Sends a presence, now and at the start of each later session.
+    /// Sends a presence, now and at the start of each later session. Without a session it is kept for the next one.
+    ///
+    /// - Throws: ``XMPPError`` as ``XMPPStream/send(_:)-(Presence)``; the presence is kept all the same.
     public func setPresence(_ presence: Presence) async throws(XMPPError) {
         self.presence = presence
-        try await stream?.send(presence)
+        guard case .online = state, let stream else { return }
+        try await stream.send(presence)
     }
 
     /// Sends a message on the present session; see ``XMPPStream/send(_:)-(Message)``.
@@ -183,20 +209,34 @@ public actor XMPPClient {
         hub.add(delegate, roles: .message)
     }
 
-    /// Removes a delegate from both roles.
+    /// Removes a delegate from both roles: a call that is under way still ends, and is the last.
     public nonisolated func remove(delegate: any AnyObject & Sendable) {
         hub.remove(delegate)
     }
 
     /// Everything that happens from now on, on all sessions.
     public nonisolated var events: EventSequence<XMPPEvent> {
-        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { $0.event }
+        events(limit: XMPPStream.defaultEventLimit)
+    }
+
+    /// Everything that happens from now on, on all sessions.
+    ///
+    /// - Parameter limit: How many events may wait before the sequence ends with ``XMPPError/Code/overflow``.
+    public nonisolated func events(limit: Int) -> EventSequence<XMPPEvent> {
+        EventSequence(hub.subscribe(limit: limit)) { $0.event }
     }
 
     /// The messages that arrive from now on, on all sessions; bounces are not among them.
     public nonisolated var messages: EventSequence<Message> {
         EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { delivery in
             if case .message(let message) = delivery.event { message } else { nil }
+        }
+    }
+
+    /// The presence stanzas that arrive from now on, on all sessions.
+    public nonisolated var presences: EventSequence<Presence> {
+        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { delivery in
+            if case .presence(let presence) = delivery.event { presence } else { nil }
         }
     }
 }
@@ -212,7 +252,13 @@ extension XMPPClient {
         await prepare(stream)
         do {
             let jid = try await stream.connect()
-            try await stream.goOnline(presence, known: roster.known)
+            var sent = presence
+            try await stream.goOnline(sent, known: roster.known)
+            // It may have been set anew meanwhile.
+            while presence != sent {
+                sent = presence
+                try await stream.send(sent)
+            }
             guard supervisor != nil else { return false }
             state = .online(jid)
             reconnect.established()
@@ -220,6 +266,8 @@ extension XMPPClient {
             await stream.waitUntilEnded()
         } catch {
             await stream.disconnect()
+            // Those who wait hear that the client was stopped, not what that did to the stream.
+            guard supervisor != nil else { return false }
             settle(.failure(error))
             return await goOn(after: error)
         }
@@ -267,9 +315,14 @@ extension XMPPClient {
     }
 
     private func settle(_ result: Result<JID, XMPPError>) {
-        let waiting = starters
-        starters = []
+        let waiting = starters.values
+        starters = [:]
         for starter in waiting { starter.resume(returning: result) }
+    }
+
+    private func stopWaiting(_ id: Int) {
+        starters.removeValue(forKey: id)?.resume(
+            returning: .failure(XMPPError(.cancelled, "Waiting for the client to be online was called off.")))
     }
 }
 

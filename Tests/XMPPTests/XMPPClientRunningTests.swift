@@ -71,4 +71,60 @@ struct XMPPClientRunningTests {
         try await second.value
         #expect(await client.state == .stopped)
     }
+
+    @Test("a start that comes while the client is being stopped begins a session that nobody ends")
+    func restarted() async throws {
+        let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
+        let client = XMPPClient(try await server.configuration(for: "juliet"), reconnect: patience)
+        for _ in 0..<5 {
+            try await client.start()
+            async let end: Void = client.stop()
+            async let beginning = client.start()
+            await end
+            let jid = try? await beginning
+            // Whichever of the two came first, the client is as the last one left it.
+            if let jid, await client.state == .online(jid) {
+                try await client.send(Message(to: try JID("juliet@localhost"), body: "still here"))
+            } else {
+                #expect(await client.state == .stopped)
+                #expect(await client.stream == nil)
+            }
+        }
+        await client.stop()
+        #expect(await client.state == .stopped)
+        await server.stop()
+    }
+
+    @Test("waiting for the client can be called off; the client goes on")
+    func impatient() async throws {
+        let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
+        await server.planNextConnection([.stall(afterBytes: 10)])
+        let client = XMPPClient(try await server.configuration(for: "juliet"), reconnect: patience)
+        let wait = Task { try await client.start() }
+        _ = try? await server.firstRecord(within: .milliseconds(200)) { _ in false }
+        wait.cancel()
+        let error = await #expect(throws: XMPPError.self) { try await wait.value }
+        #expect(error?.code == .cancelled)
+        #expect(await client.state == .connecting)
+        await client.stop()
+        await server.stop()
+    }
+
+    @Test("a presence set without a session is the one that the next session begins with")
+    func presenceBefore() async throws {
+        let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
+        let client = XMPPClient(try await server.configuration(for: "juliet"), reconnect: patience)
+        try await client.setPresence(Presence(show: .dnd))
+        try await client.start()
+        let presence = try await server.firstElement(from: "juliet") { $0.localName == "presence" }
+        #expect(try Presence(presence).show == .dnd)
+        await client.stop()
+        await server.stop()
+    }
+
+    @Test("the sequences of a client that was never started end when nobody refers to it")
+    func released() async throws {
+        let events = XMPPClient(XMPPConfiguration(jid: try JID("juliet@localhost"), password: "secret")).events
+        for try await _ in events { Issue.record("nothing can have happened") }
+    }
 }
