@@ -163,6 +163,15 @@ extension XMPPError {
     package static let notConnected = XMPPError(.notConnected, "The stream is not connected.")
 }
 
+extension XMPPError {
+    /// A port was spoken to in the clear that wants TLS from the first byte.
+    static func speaksTLSAtOnce(_ endpoint: String) -> XMPPError {
+        XMPPError(
+            .tlsFailed,
+            "\(endpoint) speaks TLS from the first byte. Choose direct TLS for this host, or the port for STARTTLS.")
+    }
+}
+
 /// What a server said as part of a sentence of ours, which brings its own full stop.
 private func clause(_ said: some CustomStringConvertible) -> Substring {
     let text = said.description[...]

@@ -40,13 +40,23 @@ extension XMPPStream {
                 perform(machine.received(event))
             }
             if let error = outcome.error {
+                if isGreetedByTLS(bytes) { attemptEnd = .speaksTLSAtOnce(endpoint ?? "") }
                 perform(machine.parserFailed(error))
                 break
             }
+            // The beginning of a stanza is no sign of life: one that never ends must not pass for a healthy stream.
+            if outcome.events.isEmpty, parser.isBetweenElements { machine.receivedWhitespace() }
             if outcome.consumed == 0 && outcome.events.isEmpty { break }
         }
         unparsed = []
         perform(machine.readEnded(midElement: !parser.isBetweenElements))
+    }
+
+    /// Whether the first byte on a connection in the clear begins a TLS record, an alert as a rule: the port wants TLS
+    /// from the first byte (XEP-0368), and no XML begins like that.
+    private func isGreetedByTLS(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard case .opening(.unprotected) = machine.state else { return false }
+        return bytes.first == 0x15 || bytes.first == 0x16
     }
 
     /// Does what the machine decided. Never suspends, so it is never entered twice.

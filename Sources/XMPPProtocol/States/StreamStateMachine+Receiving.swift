@@ -18,6 +18,11 @@ extension StreamStateMachine {
         }
     }
 
+    /// White space arrived between first-level elements: a sign of life, and nothing else (RFC 6120 §4.6.1).
+    package mutating func receivedWhitespace() {
+        keepalive.sawTraffic = true
+    }
+
     /// The parser refused what the server sent.
     package mutating func parserFailed(_ error: XMLStreamError) -> [StreamAction] {
         switch state {
@@ -50,9 +55,9 @@ extension StreamStateMachine {
             return violate(StreamError(.invalidNamespace, text: "the content namespace is “\(contentNamespace)”"))
         }
         // §4.7.5: without version 1.0 there are no features, so no TLS and no SASL.
-        guard let major = root["version"]?.split(separator: ".", maxSplits: 1).first, let major = UInt32(major),
-            major >= 1
-        else { return violate(StreamError(.unsupportedVersion)) }
+        guard let version = root["version"], StreamVersion.isUsable(version) else {
+            return violate(StreamError(.unsupportedVersion))
+        }
         // §13.7.2: where TLS proved the domain, the stream must be that domain's.
         if layer != .unprotected, let from = root["from"], (try? JID(from)) != configuration.account.domain {
             return violate(StreamError(.hostUnknown, text: "this stream is from another domain"))
@@ -84,6 +89,20 @@ extension StreamStateMachine {
         case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
             return [.endStream] + finish(.streamError(StreamError(element))) + [.closeTransport]
         }
+    }
+}
+
+/// The `version` of a stream header (RFC 6120 §4.7.5).
+private enum StreamVersion {
+    /// Whether a server with this version can be spoken to: 1.0, or a later one, which has to understand 1.0.
+    static func isUsable(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy(isNumber) else { return false }
+        return parts[0].contains { $0 != "0" }
+    }
+
+    private static func isNumber(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
 
