@@ -65,8 +65,10 @@ extension XMPPStream {
             answered(iq)
             return
         }
-        // RFC 6120 §8.1.3, §8.2.3: a request has an id and exactly one child.
-        guard iq.id != nil, element.children.count == 1, let payload = iq.payload else {
+        // RFC 6120 §8.1.3: an IQ has an id. Without one its answer would belong to nothing, and be malformed itself.
+        guard iq.id != nil else { return }
+        // RFC 6120 §8.2.3: a request has exactly one child.
+        guard element.children.count == 1, let payload = iq.payload else {
             reply(iq.failure(.badRequest))
             return
         }
@@ -78,8 +80,8 @@ extension XMPPStream {
     }
 
     private func refuseMalformed(_ element: Element) {
-        guard let from = try? element.jid("from") else { return }
-        var answer = IQ(.error, to: from, id: element["id"])
+        guard let id = element["id"], let from = try? element.jid("from") else { return }
+        var answer = IQ(.error, to: from, id: id)
         answer.append(StanzaError.badRequest.element)
         reply(answer)
     }
