@@ -30,6 +30,8 @@ public enum Namespace {
     public static let ping = "urn:xmpp:ping"
     /// Delayed Delivery (XEP-0203).
     public static let delay = "urn:xmpp:delay"
+    /// Legacy Delayed Delivery (XEP-0091), which old servers and gateways still write.
+    public static let legacyDelay = "jabber:x:delay"
     /// Stream Limits Advertisement (XEP-0478).
     public static let streamLimits = "urn:xmpp:stream-limits:0"
     /// SASL Channel-Binding Type Capability (XEP-0440).

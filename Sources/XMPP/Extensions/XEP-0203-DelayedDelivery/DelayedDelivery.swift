@@ -40,6 +40,28 @@ public struct DelayedDelivery: StanzaPayload, Hashable {
 }
 
 extension Stanza {
-    /// When the stanza was first sent, where it was held on its way (XEP-0203). The first usable one counts.
-    public var delay: DelayedDelivery? { payload(DelayedDelivery.self) }
+    /// When the stanza was first sent, where it was held on its way (XEP-0203). The first usable one counts; what old
+    /// servers and gateways write in its place (XEP-0091) counts where there is none.
+    public var delay: DelayedDelivery? {
+        if let delay = payload(DelayedDelivery.self) { return delay }
+        for case .element(let child) in element.nodes where child.isNamed("x", namespace: Namespace.legacyDelay) {
+            if let delay = DelayedDelivery(legacy: child) { return delay }
+        }
+        return nil
+    }
+}
+
+extension DelayedDelivery {
+    /// Reads an `<x/>` of XEP-0091, whose stamp is `CCYYMMDDThh:mm:ss` in UTC; `nil` when it is not.
+    init?(legacy element: Element) {
+        guard let text = element["stamp"], text.utf8.count == 17, text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return nil
+        }
+        let digits = Array(text)
+        let date = [digits[0..<4], digits[4..<6], digits[6..<8]].map { String($0) }.joined(separator: "-")
+        guard let stamp = DateTime(date + String(digits[8...]) + "Z") else { return nil }
+        self.init(
+            stamp: stamp, from: element["from"].flatMap { try? JID($0) },
+            reason: element.text.isEmpty ? nil : element.text)
+    }
 }
