@@ -96,7 +96,8 @@ let package = Package(
         tests(
             "XMPPTests",
             [
-                "XMPP", "XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "XMPPTransport", "XMPPTestSupport", "xmpp-floods",
+                "XMPP", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport",
+                "XMPPTestSupport", "xmpp-floods",
             ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@Suite("The tables of hostile streams")
+struct VectorTableTests {
+    /// The phases that the suites beside this one run.
+    private static let phases: Set = ["pre-tls", "post-tls", "sasl", "post-sasl", "bound", "sm"]
+
+    @Test("every file has a row, and every row a file")
+    func filesAndRows() throws {
+        let folder = VectorTable.folder.appending(path: "hostile-streams")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".xml") }
+        let rows = try (VectorTable.parser + VectorTable.session).map(\.file)
+        #expect(Set(files) == Set(rows))
+        #expect(rows.count == Set(rows).count)
+    }
+
+    @Test("a row is run, or named among those that wait for a feature")
+    func nothingIsForgotten() throws {
+        let pending = try VectorTable.pending
+        let rows = try VectorTable.session
+        for row in rows where !Self.phases.contains(row.phase) {
+            #expect(pending[row.file] != nil, "\(row) is neither run nor pending")
+        }
+        let recipes = try GeneratedRow.all.map(\.id)
+        let unknown = Set(pending.keys).subtracting(rows.map(\.file)).subtracting(recipes)
+        #expect(unknown.isEmpty, "pending, but in no table: \(unknown.sorted())")
+        #expect(pending.values.allSatisfy { !$0.isEmpty })
+    }
+
+    @Test("a row that asks for nothing to happen waits for no feature")
+    func nothingToWaitFor() throws {
+        let pending = try VectorTable.pending
+        for row in try VectorTable.session(["bound"]) where pending[row.file] != nil {
+            #expect(!row.outcomes.contains("ignore") && !row.outcomes.contains("continue"), "\(row)")
+        }
+        // Before resumption exists its states cannot be reached; every other state of the phase can.
+        for row in try VectorTable.session(["pre-tls", "post-tls", "sasl", "post-sasl", "sm"])
+        where pending[row.file] != nil {
+            #expect(row.state == "resume sent", "\(row)")
+        }
+    }
+
+    @Test("the count of rows run and pending is told")
+    func count() throws {
+        let pending = try VectorTable.pending
+        let rows = try VectorTable.parser + VectorTable.session
+        let waiting = rows.filter { pending[$0.file] != nil }.count
+        print("hostile streams: \(rows.count - waiting) rows run, \(waiting) pending")
+        #expect(rows.count - waiting > 250)
+    }
+}
