@@ -21,6 +21,7 @@ package struct StreamManagement: Sendable, Equatable {
     package private(set) var acknowledged: UInt32 = 0
     /// Stanzas handled since `<enabled/>` was received, modulo 2^32.
     package private(set) var handled: UInt32 = 0
+    private var leavesTheRest = false
     private var requestedAt: UInt32?
 
     /// Makes it switched off.
@@ -58,8 +59,14 @@ package struct StreamManagement: Sendable, Equatable {
 
     /// Notes that a received stanza has been handled, whatever became of it.
     package mutating func handledStanza() {
-        guard phase == .on else { return }
+        guard phase == .on, !leavesTheRest else { return }
         handled &+= 1
+    }
+
+    /// From now on nothing more is handled: the server keeps what it sends, and knows by the last count that it has to
+    /// (XEP-0198 §4). For the rest of the stream, as a later stanza cannot be acknowledged without those before it.
+    package mutating func leaveTheRest() {
+        leavesTheRest = true
     }
 
     /// What a received element of Stream Management means.

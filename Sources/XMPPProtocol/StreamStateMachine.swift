@@ -144,6 +144,11 @@ package struct StreamStateMachine: Sendable {
         management.handledStanza()
     }
 
+    /// What arrives from now on is left to the server (XEP-0198 §4).
+    package mutating func leaveTheRest() {
+        management.leaveTheRest()
+    }
+
     /// The application wants the stream to end.
     package mutating func close() -> [StreamAction] {
         switch state {

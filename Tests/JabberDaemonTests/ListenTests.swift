@@ -42,6 +42,34 @@ struct ListenTests {
         }
     }
 
+    @Test("Messages after the last one asked for are not acknowledged, so that the server keeps them (XEP-0198 §4)")
+    func leavesTheRest() async throws {
+        var options = LoopbackOptions()
+        options.requestsAcknowledgementEvery = 1
+        try await DaemonHarness.run(options: options, buddies: [Self.romeo]) { daemon in
+            let juliet = try JID("juliet@example.org")
+            for body in ["one", "two", "three"] {
+                try await daemon.server.send(Message(to: juliet, body: body), as: "romeo")
+            }
+            let events = Events()
+            try await daemon.call("listen", ["count": 1], timeout: nil, onEvent: events.sink)
+            #expect(await events.first(1).map { $0.string("body") } == ["one"])
+            // What the first brings is written before the second is.
+            try await daemon.call("ping")
+            try await daemon.call("ping")
+            let transcript = await daemon.server.transcript
+            let sent = transcript.drop { $0.element.localName != "enabled" }.filter {
+                $0.direction == .toClient && ["message", "presence", "iq"].contains($0.element.localName)
+            }
+            let shown = try #require(sent.firstIndex { (try? Message($0.element))?.body == "one" })
+            #expect(sent.contains { (try? Message($0.element))?.body == "three" })
+            let counts = transcript.filter { $0.element.localName == "a" }.compactMap {
+                $0.element["h"].flatMap(Int.init)
+            }
+            #expect(counts.max() == shown + 1)
+        }
+    }
+
     @Test("Only the kinds asked for come, and only from the address asked for")
     func filters() async throws {
         try await DaemonHarness.run(buddies: [Self.romeo, LoopbackBuddy("benvolio", behaviors: [])]) { daemon in

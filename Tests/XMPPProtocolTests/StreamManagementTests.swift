@@ -31,6 +31,15 @@ struct StreamManagementTests {
         #expect(management.handled == 1, "a second <enabled/> changes nothing")
     }
 
+    @Test("what is left to the server is not acknowledged, nor is anything after it")
+    func leavesTheRest() {
+        var management = StreamManagement(sent: 0, acknowledged: 0, handled: 7)
+        management.leaveTheRest()
+        management.handledStanza()
+        #expect(
+            management.received(Element("r", namespace: Namespace.streamManagement)) == .answer(acknowledgement("7")))
+    }
+
     @Test("only message, presence and iq of the content namespace count", arguments: ["a", "r", "other"])
     func counts(name: String) {
         var management = StreamManagement(sent: 0, acknowledged: 0, handled: 0)

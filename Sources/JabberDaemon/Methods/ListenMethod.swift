@@ -83,16 +83,17 @@ private final class Listener: Sendable {
     /// Emits an event that passes the filter, as long as there were not enough.
     private func offer(_ event: JSONObject) {
         guard filter.passes(event) else { return }
-        let (isWanted, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-            guard let rest = state.rest else { return (true, nil) }
-            guard rest > 0 else { return (false, nil) }
-            state.rest = rest - 1
-            guard rest == 1 else { return (true, nil) }
-            defer { state.waiter = nil }
-            return (true, state.waiter)
+        let rest = state.withLock { state -> Int? in
+            let rest = state.rest
+            if let rest, rest > 0 { state.rest = rest - 1 }
+            return rest
         }
-        if isWanted { emit(event) }
-        waiter?.resume()
+        guard rest != 0 else { return }
+        emit(event)
+        guard rest == 1 else { return }
+        // Further messages would be lost with the session, were they acknowledged.
+        session.feed.leaveTheRest()
+        finish()
     }
 
     private func finish(_ failure: ControlError? = nil) {

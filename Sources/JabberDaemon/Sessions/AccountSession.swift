@@ -83,10 +83,12 @@ actor AccountSession {
             var configuration = try await configuration()
             configuration.usesStreamManagement = isLasting
             let (notes, feed) = (notes, feed)
-            configuration.observer = StreamObserver(event: { event in
-                notes.note(event)
-                feed.publish(event)
-            })
+            feed.takeEverything()
+            configuration.observer = StreamObserver(
+                event: { event in
+                    notes.note(event)
+                    feed.publish(event)
+                }, takesStanzas: { !feed.leavesTheRest })
             guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
             return .success(try await connect(XMPPStream(configuration)))
         } catch {

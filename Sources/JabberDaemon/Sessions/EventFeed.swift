@@ -13,6 +13,7 @@ final class EventFeed: Sendable {
         var count = 0
         var lastPresence: Duration?
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var leavesTheRest = false
     }
 
     private static let executor = StreamExecutor(label: "jabberctld.feed")
@@ -36,6 +37,21 @@ final class EventFeed: Sendable {
     func cancel(_ subscription: Int) {
         state.withLock { $0.handlers[subscription] = nil }
     }
+
+    /// The only subscriber has seen enough: unless there are others, what comes from now on is left to the server.
+    func leaveTheRest() {
+        state.withLock { state in
+            if state.handlers.count <= 1 { state.leavesTheRest = true }
+        }
+    }
+
+    /// A new stream begins, on which everything is taken.
+    func takeEverything() {
+        state.withLock { $0.leavesTheRest = false }
+    }
+
+    /// Whether what comes is left to the server.
+    var leavesTheRest: Bool { state.withLock { $0.leavesTheRest } }
 
     /// Something happened.
     func publish(_ event: XMPPEvent) {

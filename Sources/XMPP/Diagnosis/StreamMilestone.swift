@@ -42,13 +42,18 @@ package struct StreamObserver: Sendable {
     package var event: @Sendable (XMPPEvent) -> Void
     /// Called with each step of connecting.
     package var milestone: @Sendable (StreamMilestone) -> Void
+    /// Asked before each stanza whether somebody still has a use for it. From the first `false` on no stanza is acknowledged
+    /// on that stream, so that the server keeps what nobody has seen (XEP-0198 §4).
+    package var takesStanzas: @Sendable () -> Bool
 
     /// Makes an observer.
     package init(
         event: @escaping @Sendable (XMPPEvent) -> Void = { _ in },
-        milestone: @escaping @Sendable (StreamMilestone) -> Void = { _ in }
+        milestone: @escaping @Sendable (StreamMilestone) -> Void = { _ in },
+        takesStanzas: @escaping @Sendable () -> Bool = { true }
     ) {
         self.event = event
         self.milestone = milestone
+        self.takesStanzas = takesStanzas
     }
 }

@@ -21,6 +21,7 @@ extension XMPPStream {
         case .established(let session):
             established(session)
         case .stanza(let element):
+            if configuration.observer?.takesStanzas() == false { machine.leaveTheRest() }
             route(element)
             machine.handledStanza()
         case .acknowledged(let count):
