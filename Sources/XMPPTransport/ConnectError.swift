@@ -36,7 +36,7 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case .serviceNotAvailable(let domain):
             "\(PrintableText.escape(domain)) announces that it offers no XMPP service to clients"
         case .allAddressesFailed(let host, let attempts):
-            "cannot connect to \(PrintableText.escape(host)): "
+            (attempts.map(\.address) == [host] ? "" : "tried \(PrintableText.escape(host)) at ")
                 + attempts.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
         case .timedOut(let name, let seconds):
             "no answer about \(PrintableText.escape(name)) within \(seconds) seconds; check the network's name servers"

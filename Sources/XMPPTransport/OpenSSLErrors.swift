@@ -17,7 +17,9 @@ struct OpenSSLErrors {
             let code = ERR_get_error()
             guard code != 0 else { break }
             if ERR_GET_LIB(code) == ERR_LIB_SSL { reasons.append(ERR_GET_REASON(code)) }
-            if let words = ERR_reason_error_string(code) { texts.append(String(cString: words)) }
+            // "system lib" only says that the reason before it came from the system.
+            guard let words = ERR_reason_error_string(code).map(String.init(cString:)) else { continue }
+            if words != "system lib" || texts.isEmpty { texts.append(words) }
         }
         return OpenSSLErrors(reasons: reasons, text: texts.isEmpty ? "no reason given" : texts.joined(separator: "; "))
     }
