@@ -20,7 +20,8 @@ package struct CommandLine: Hashable, Sendable {
     ///   - variables: The environment, whose `JABBERCTL_…` stand in for options that are not given.
     /// - Throws: `ControlError` with ``ControlErrorCode/usage``.
     package init(_ words: [String], variables: [String: String]) throws(ControlError) {
-        var rest = words[...]
+        // What most programs understand.
+        var rest = words == ["--version"] ? ["version"] : words[...]
         while let word = rest.popFirst() {
             if word == "--" {
                 for word in rest { try take(argument: word) }

@@ -54,6 +54,7 @@ struct HelpTests {
                 == "{\"api\":1,\"product\":\"jabberctl\",\"version\":\"\(ProductVersion.current)\"}\n")
         #expect(await jabberctl("version", "-g", "version").output == "\(ProductVersion.current)\n")
         #expect(await jabberctl("version", "-q").output.isEmpty)
+        #expect(await jabberctl("--version").output == "jabberctl \(ProductVersion.current)\n")
     }
 
     @Test("the manual has no line that roff would misread, and every command")

@@ -115,11 +115,11 @@ struct OnlineTests {
         let run = await jabberctl(
             "--jid", "me@example.org", "online", "--group", "Work", "--all", "--settle=0", "--host=127.0.0.1", "--port",
             "5222",
-            "--tls", "starttls", "--ca", "ca.pem", "--timeout", "1.5",
+            "--tls", "starttls", "--ca", "ca.pem", "--timeout", "61.5",
             daemon: FakeDaemon("online", Self.list()), in: Surroundings(home: "/home/me"))
         #expect(
             run.asked.first?.params == [
-                "group": "Work", "all": true, "settle": 0, "timeout": 1.5,
+                "group": "Work", "all": true, "settle": 0, "timeout": 61.5,
                 "session": [
                     "jid": "me@example.org", "host": "127.0.0.1", "port": 5222, "tls": "starttls",
                     "ca": "/home/me/ca.pem",

@@ -132,6 +132,50 @@ struct SimpleCommandTests {
         #expect(json.output == JSONValue.object(row.result).text + "\n")
     }
 
+    @Test("on a terminal what diag has found is wrapped, not cut")
+    func wrapsDiagnosis() async {
+        let detail = "CN=example.org, issued by CN=R11, valid until 2027-01-02, proved by the name example.org"
+        let result: JSONValue = [
+            "ok": true, "steps": [["step": "certificate", "state": "ok", "detail": .string(detail)]],
+        ]
+        let run = await jabberctl(
+            "diag", "--color=never", daemon: FakeDaemon("diag", result), in: Surroundings(isTerminal: true, width: 60))
+        #expect(
+            run.lines == [
+                "STEP         STATE  DETAIL",
+                "certificate  ok     CN=example.org, issued by CN=R11, valid",
+                "                    until 2027-01-02, proved by the name",
+                "                    example.org",
+            ])
+    }
+
+    @Test(
+        "on a terminal an empty list is a sentence on standard error, and no table",
+        arguments: [
+            ("sub pending", ["requests": []], "no request waits for your answer"),
+            ("roster list", ["contacts": []], "there is no contact"),
+        ] as [(String, JSONValue, String)])
+    func emptiness(_ words: String, _ result: JSONValue, _ note: String) async {
+        let words = words.split(separator: " ").map(String.init)
+        let daemon = FakeDaemon(words.joined(separator: "."), result)
+        let run = await jabberctl(words, daemon: daemon, in: Surroundings(isTerminal: true))
+        #expect(run.output.isEmpty && run.errors == "jabberctl: \(note)\n" && run.code == 0)
+        let piped = await jabberctl(words, daemon: FakeDaemon(words.joined(separator: "."), result))
+        #expect(piped.output.isEmpty && piped.errors.isEmpty)
+    }
+
+    @Test(
+        "a person is told that a presence ends with the command when no daemon runs",
+        arguments: [
+            (["--no-daemon"], true), ([], false), (["--no-daemon", "--to", "bob@example.org"], false),
+        ] as [([String], Bool)])
+    func presenceEnds(_ options: [String], _ isTold: Bool) async {
+        let run = await jabberctl(
+            ["presence", "set", "away"] + options, daemon: FakeDaemon("presence.set", ["show": "away"]),
+            in: Surroundings(isTerminal: true))
+        #expect(run.errors.contains("has ended with the command") == isTold)
+    }
+
     @Test("every method of the table can be shown")
     func everyMethod() {
         let shown = Set(MethodTable.commands.filter { SimpleCommands.records(of: $0.method, [:]) != nil }.map(\.method))

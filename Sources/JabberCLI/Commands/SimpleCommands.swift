@@ -25,16 +25,22 @@ enum SimpleCommands {
         case "disco":
             Records(
                 rows: discovered(result), [Column("WHAT", "what"), Column("VALUE", "value"), Column("NAME", "name")])
-        case "diag":
-            Records(
-                result, "steps",
-                [
-                    Column("STEP", "step"), Column("STATE", "state", .state), Column("MS", "milliseconds"),
-                    Column("DETAIL", "detail"),
-                ])
+        case "diag": diagnosis(result)
         case "raw": Records(rows: result["reply"] == nil ? [] : [result], [Column("", "reply")])
         default: nil
         }
+    }
+
+    /// What was found is what the command is for: it is shown whole.
+    private static func diagnosis(_ result: JSONObject) -> Records {
+        var records = Records(
+            result, "steps",
+            [
+                Column("STEP", "step"), Column("STATE", "state", .state), Column("MS", "milliseconds"),
+                Column("DETAIL", "detail"),
+            ])
+        records.wrapsLast = true
+        return records
     }
 
     private static let contact = [
@@ -73,7 +79,10 @@ enum SimpleCommands {
         var params = context.parameters(of: command)
         if command.method == "raw", params["xml"] == "-" { params["xml"] = .string(try InputText.all(context)) }
         if try context.showRequest(command.method, params) { return .done }
-        let result = try await context.request(command.method, params)
+        let (result, isPrivate) = try await DaemonSession.run(context, limit: context.limit) {
+            session throws(ControlError) in
+            (try CommandContext.object(try await session.call(command.method, params)), session.isPrivate)
+        }
         guard let records = records(of: command.method, result) else {
             throw ControlError(.internalError, "no way to show the result of \(command.name)")
         }
@@ -82,12 +91,23 @@ enum SimpleCommands {
         } else {
             try context.output.show(result, records)
         }
+        if context.output.isTable, context.options.field == nil {
+            if records.rows.isEmpty, let note = emptiness[command.method] { context.output.note(note) }
+            if isPrivate, command.method == "presence.set", !context.line.has("to") {
+                context.output.note("this presence has ended with the command, as no daemon keeps the session")
+            }
+        }
         return exit(context, command, result)
     }
 
     /// Commands whose result reads better as a sentence on a terminal.
     private static let single: [String: @Sendable (JSONObject) -> String] = [
         "raw": { $0.string("reply") ?? "sent" }
+    ]
+
+    /// What a person at a terminal is told instead of an empty table.
+    private static let emptiness = [
+        "roster.list": "there is no contact", "sub.pending": "no request waits for your answer",
     ]
 
     private static func exit(_ context: CommandContext, _ command: CommandSpec, _ result: JSONObject) -> ExitCode {

@@ -7,6 +7,8 @@ internal import Synchronization
 /// A command's dealings with the daemon: the greeting, the password, the time limit.
 struct DaemonSession: Sendable {
     let context: CommandContext
+    /// Whether the daemon runs for this command alone.
+    let isPrivate: Bool
     private let client: ControlClient
     private let deadline: Deadline?
 
@@ -23,10 +25,11 @@ struct DaemonSession: Sendable {
         let client = connection.client
         context.environment.watch(client)
         let deadline = limit.map { Deadline(seconds: $0, client: client) }
-        let session = DaemonSession(context: context, client: client, deadline: deadline)
+        let session = DaemonSession(
+            context: context, isPrivate: connection.isPrivate, client: client, deadline: deadline)
         let outcome: Swift.Result<Result, ControlError>
         do throws(ControlError) {
-            try await session.greet(isPrivate: connection.isPrivate)
+            try await session.greet()
             outcome = .success(try await body(session))
         } catch {
             outcome = .failure(error)
@@ -37,7 +40,7 @@ struct DaemonSession: Sendable {
         return try outcome.get()
     }
 
-    private func greet(isPrivate: Bool) async throws(ControlError) {
+    private func greet() async throws(ControlError) {
         let greeting = try await client.hello()
         context.output.verbose(
             "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")

@@ -40,7 +40,8 @@ enum HelpText {
         if !command.exits.isEmpty {
             lines += ["", "Exit codes of interest:"]
             for exit in ExitCode.all where exit.code == .done || command.exits.contains(exit.code) {
-                lines += entry("  \(exit.code.rawValue)", exit.meaning)
+                // What "done" means for one command, its details say.
+                lines += entry("  \(exit.code.rawValue)", exit.code == .done ? "done" : exit.meaning)
             }
         }
         if !command.examples.isEmpty { lines += ["", "Examples:"] + command.examples.map { "  " + $0 } }

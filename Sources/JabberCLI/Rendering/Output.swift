@@ -99,7 +99,8 @@ struct Output: Sendable {
         let columns = records.columns(options.fields)
         let table = Table(
             headings: columns.map(\.heading),
-            rows: records.rows.map { row in columns.map { $0.cell(row, environment) } })
+            rows: records.rows.map { row in columns.map { $0.cell(row, environment) } },
+            wrapsLast: records.wrapsLast)
         return table.lines(width: environment.width, isColoured: options.isColoured)
     }
 

@@ -78,6 +78,8 @@ struct Records: Sendable {
     let key: String?
     let rows: [JSONObject]
     let usual: [Column]
+    /// Whether the last column of a table is wrapped instead of cut.
+    var wrapsLast = false
 
     /// The rows below a key of a document.
     init(_ result: JSONObject, _ key: String, _ columns: [Column]) {

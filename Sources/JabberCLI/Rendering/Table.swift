@@ -36,9 +36,12 @@ struct Cell: Sendable {
 struct Table: Sendable {
     let headings: [String]
     let rows: [[Cell]]
+    /// Whether text that does not fit into the last column goes on below instead of being cut.
+    var wrapsLast = false
 
-    /// The lines of the table, at most `width` columns each; empty columns are left out.
+    /// The lines of the table, at most `width` columns each; empty columns are left out, and so is a table without rows.
     func lines(width: Int, isColoured: Bool) -> [String] {
+        guard !rows.isEmpty else { return [] }
         let used = headings.indices.filter { column in rows.contains { !($0[column].text.isEmpty) } }
         var widths = used.map { column in
             rows.reduce(TerminalText.width(of: headings[column])) { max($0, TerminalText.width(of: $1[column].text)) }
@@ -49,10 +52,18 @@ struct Table: Sendable {
             widths[index] -= 1
         }
         let head = used.map { Cell(headings[$0], .strong) }
-        let body = rows.map { row in used.map { row[$0] } }
+        let body = rows.flatMap { row in wrapped(used.map { row[$0] }, width: widths.last ?? 0) }
         let hasHead = headings.contains { !$0.isEmpty }
         return ((hasHead ? [head] : []) + body).map { cells in
             line(cells, widths: widths, isColoured: isColoured)
+        }
+    }
+
+    private func wrapped(_ cells: [Cell], width: Int) -> [[Cell]] {
+        guard wrapsLast, let last = cells.last else { return [cells] }
+        let blank = cells.dropLast().map { _ in Cell("") }
+        return TerminalText.wrap(last.text, columns: width).enumerated().map { index, text in
+            (index == 0 ? cells.dropLast() : blank) + [Cell(text, last.colour)]
         }
     }
 

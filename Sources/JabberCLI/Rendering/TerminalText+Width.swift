@@ -22,6 +22,33 @@ extension TerminalText {
         0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
     ]
 
+    /// Clean text broken into lines of a number of columns: at blanks, and a word that is longer than a line where it ends.
+    package static func wrap(_ text: String, columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        var used = 0
+        for word in text.split(separator: " ") {
+            let needed = width(of: String(word))
+            if used > 0, used + 1 + needed > columns {
+                lines.append(line)
+                (line, used) = ("", 0)
+            } else if used > 0 {
+                line += " "
+                used += 1
+            }
+            for character in word {
+                let next = width(of: character)
+                if used > 0, used + next > columns {
+                    lines.append(line)
+                    (line, used) = ("", 0)
+                }
+                line.append(character)
+                used += next
+            }
+        }
+        return lines + [line]
+    }
+
     /// Clean text cut to a number of columns, with an ellipsis where something is missing.
     package static func fit(_ text: String, columns: Int) -> String {
         guard width(of: text) > columns else { return text }

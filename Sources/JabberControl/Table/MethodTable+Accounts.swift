@@ -17,7 +17,9 @@ extension MethodTable {
         remove.exits = [.notFound]
 
         var choose = CommandSpec("account default", .accounts, "show or choose the account that is meant by default")
-        choose.arguments = [name]
+        choose.arguments = [
+            ArgumentSpec("NAME", optional: true, "the account to choose; without it, the default one is shown")
+        ]
         choose.result = [api] + fields
         choose.exits = [.notFound]
 

@@ -11,12 +11,18 @@ extension MethodTable {
     private static var presenceCommands: [CommandSpec] {
         var show = CommandSpec("presence show", .contacts, "show the presence of a contact, or your own")
         show.arguments = [ArgumentSpec("JID", .jid, optional: true, "the contact; without it, yourself")]
+        show.details = [
+            "Your own presence is that of your other sessions, such as a chat program's; the one that asks is not counted."
+        ]
         show.options = [.flag("exit-code", nil, "exit code 1 when it is offline", isParameter: false)]
         show.result = [api, account, FieldSpec("jid", "string", "whose presence: a bare JID")] + presence("")
         show.exits = [.answerIsNo]
 
         var set = CommandSpec("presence set", .contacts, "set your presence")
-        set.details = ["The presence lasts as long as the session: with a private daemon, for this command only."]
+        set.details = [
+            "The presence lasts as long as the session. A command with a private daemon is a session of its own, which is "
+                + "over when the command ends: to stay online, run jabberctl listen."
+        ]
         set.arguments = [
             ArgumentSpec("SHOW", .choice(["available", "chat", "away", "xa", "dnd", "offline"]), "the state")
         ]
@@ -87,7 +93,10 @@ extension MethodTable {
         }
         var request = command("request", "ask to see a contact's presence")
         request.options = [.value("text", nil, "TEXT", "a word with the request")]
-        let accept = command("accept", "let a contact see your presence")
+        var accept = command("accept", "let a contact see your presence")
+        accept.details = [
+            "Answers the contact's request. When there is none, a server that can remembers the answer for a later request."
+        ]
         let deny = command("deny", "refuse a contact's request")
         let cancel = command("cancel", "no longer let a contact see your presence")
         var pending = CommandSpec("sub pending", .contacts, "list the requests that wait for your answer")

@@ -79,7 +79,10 @@ extension MethodTable {
     private static var listen: CommandSpec {
         var command = CommandSpec("listen", .everyday, "show messages and other events as they come")
         command.details = [
-            "Runs until it is interrupted, or until --count events have come. With --json each event is one line."
+            "Runs until it is interrupted, or until --count events have come. With --json each event is one line.",
+            "You are online while it listens for messages, so that the server hands over those that it has kept. What comes "
+                + "after the last one asked for with --count stays with the server if it can keep it (XEP-0198); messages "
+                + "that --from leaves out are handed over too, and are not shown.",
         ]
         command.options = [
             .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),

@@ -6,9 +6,16 @@ extension MethodTable {
         [ping, versionOf, disco, diag, raw, completion, help, version]
     }
 
+    private static let whoAnswers =
+        "For a contact's bare address its server answers. To ask the contact's program, name its resource as in "
+        + "juliet@example.org/phone; online --resources shows those of who is online."
+
     private static var ping: CommandSpec {
         var command = CommandSpec("ping", .tools, "measure the round trip to an address (XEP-0199)")
         command.arguments = [ArgumentSpec("JID", .jid, optional: true, "whom; without it, the own server")]
+        command.details = [
+            "Shows milliseconds, a line for each ping. " + whoAnswers
+        ]
         command.options = [.value("count", nil, "N", .whole(1...1000), "how many times, a second apart", default: "1")]
         command.result = [
             api, account, FieldSpec("jid", "string", "whom"),
@@ -21,6 +28,7 @@ extension MethodTable {
     private static var versionOf: CommandSpec {
         var command = CommandSpec("version-of", .tools, "show which program an address runs (XEP-0092)")
         command.arguments = [ArgumentSpec("JID", .jid, optional: true, "whom; without it, the own server")]
+        command.details = [whoAnswers]
         command.result = [
             api, account, FieldSpec("jid", "string", "whom"), FieldSpec("name", "string", "the program"),
             FieldSpec("version", "string", "its version"), FieldSpec("os", "string", "its system, when it says"),
@@ -32,6 +40,7 @@ extension MethodTable {
     private static var disco: CommandSpec {
         var command = CommandSpec("disco", .tools, "show what an address is and can do (XEP-0030)")
         command.arguments = [ArgumentSpec("JID", .jid, optional: true, "whom; without it, the own server")]
+        command.details = [whoAnswers]
         command.options = [
             .value("node", nil, "NODE", "the node to ask about"),
             .flag("items", nil, "list its items too"),
@@ -77,7 +86,7 @@ extension MethodTable {
         var command = CommandSpec("raw", .tools, "send a stanza of your own making")
         command.details = [
             "XML must be one element in the namespace jabber:client; - reads it from standard input. An iq of type get or "
-                + "set waits for its answer, which is printed."
+                + "set waits for its answer, which is printed; its id is replaced by one that is not in use."
         ]
         command.arguments = [ArgumentSpec("XML", "the stanza")]
         command.options = [.flag("force", nil, "send it although the session is shared with others")]

@@ -29,7 +29,7 @@ package enum MethodTable {
             "form of the output; null ends each value with a NUL byte", default: "human",
             environment: "JABBERCTL_OUTPUT"),
         .flag("json", nil, "same as --output json"),
-        .value("fields", "f", "A,B", .list, "only these fields, in this order"),
+        .value("fields", "f", "A,B", .list, "only these fields, in this order; their names: help COMMAND --json"),
         .value("get", "g", "FIELD", "only the bare values of this field"),
         .value(
             "api", nil, "N", .whole(0...1_000_000), "version of the output", default: "1",
