@@ -36,6 +36,7 @@ struct DocumentsTests {
             "README.md", "Sources/XMPP/Documentation.docc/GettingStarted.md",
             "Sources/XMPP/Documentation.docc/Delegates.md", "Sources/XMPP/Documentation.docc/Concurrency.md",
             "Sources/XMPP/Documentation.docc/TestingYourCode.md",
+            "Sources/XMPP/Documentation.docc/YourOwnExtension.md",
         ])
     func code(_ document: String) throws {
         let files = SourceTree.files.filter {

@@ -40,7 +40,7 @@ func openTheWindow(_ account: XMPPConfiguration) async throws {
     let window = Window()
     client.add(chatDelegate: window)
     client.add(messageDelegate: window)
-    try await client.start()
+    try await client.run()
 }
 
 /// Getting started.
@@ -51,6 +51,34 @@ func sendFromTheArticle() async throws {
     try await stream.send(Message(to: try JID("romeo@example.net"), body: "Wherefore art thou?"))
     try await stream.waitUntilHandled()
     await stream.disconnect()
+}
+
+/// Getting started.
+func sendOrSayWhyNot() async throws {
+    func sayHello() async throws {
+        let account = XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret")
+        try await sendOneMessage("Wherefore art thou?", to: try JID("romeo@example.net"), as: account)
+    }
+
+    do {
+        try await sayHello()
+    } catch {
+        print("not sent:", error)
+    }
+}
+
+/// Getting started.
+func tryOnLoopback(_ juliet: JID, port: UInt16, authority: String) {
+    var account = XMPPConfiguration(jid: juliet, password: "secret")
+    account.host = "127.0.0.1"
+    account.port = port
+    account.certificateAuthorityFile = authority
+}
+
+/// Getting started.
+func whoIsOnline(_ client: XMPPClient) {
+    for buddy in client.buddies.online { print(buddy.displayName, buddy.jid) }
+    for contact in client.roster.items { print(contact.jid, contact.subscription) }
 }
 
 /// Getting started.
