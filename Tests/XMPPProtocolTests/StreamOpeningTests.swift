@@ -166,4 +166,14 @@ struct StreamOpeningTests {
         #expect(opening.machine.timerFired(.negotiation).end == .timedOut(.negotiation))
         #expect(opening.machine.timerFired(.negotiation) == [], "nothing happens twice")
     }
+
+    @Test("when time is up during a handshake nothing is written: no stream is open (RFC 6120 §5.4.3)")
+    func timeoutDuringHandshake() throws {
+        var harness = try MachineHarness()
+        _ = harness.machine.transportConnected(directTLS: true, peerIsLoopback: false)
+        let actions = harness.machine.timerFired(.negotiation)
+        #expect(actions.end == .timedOut(.negotiation))
+        #expect(actions.last == .abortTransport)
+        #expect(!actions.contains(.endStream) && actions.sentNames.isEmpty)
+    }
 }

@@ -47,6 +47,8 @@ extension StreamStateMachine {
         switch timer {
         case .negotiation:
             guard isNegotiating, !hasEnded else { return [] }
+            // During a handshake there is no stream in which anything could be said.
+            if case .securing = state { return finish(.timedOut(.negotiation)) + [.abortTransport] }
             return [.send(StreamError(.connectionTimeout).element)] + abandon(.timedOut(.negotiation))
         case .acknowledgement:
             isAcknowledgementDue = false
