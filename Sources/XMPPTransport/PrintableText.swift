@@ -16,7 +16,9 @@ package enum PrintableText {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {
             guard index < maximumLength else { return result + "…" }
-            let isPlain = scalar.isASCII ? (0x20...0x7E).contains(scalar.value) : scalar.properties.isAlphabetic
+            // Some letters are made to be invisible, the fillers of Hangul for one.
+            let isVisibleLetter = scalar.properties.isAlphabetic && !scalar.properties.isDefaultIgnorableCodePoint
+            let isPlain = scalar.isASCII ? (0x20...0x7E).contains(scalar.value) : isVisibleLetter
             if isPlain {
                 result.unicodeScalars.append(scalar)
             } else {
