@@ -31,6 +31,24 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + [callerIsolated])
 }
 
+/// What the fuzz targets look at: every floor that reads what somebody else wrote.
+let fuzzed: [Target.Dependency] = [
+    "XMPPXML", "XMPPCrypto", "SocketIO", "XMPPCore", "XMPPProtocol", "XMPPTransport", "XMPP", "JabberControl",
+    "JabberCLI", "COpenSSL",
+]
+
+/// `Tests/Fuzz/run` builds the folder as a program of libFuzzer; for everybody else it is tests that replay what was found.
+let fuzz: Target =
+    Context.environment["XMPP_FUZZ"] == nil
+    ? .testTarget(
+        name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+        exclude: ["Driver", "Dictionaries", "Regressions", "expat.py", "run"],
+        sources: ["Targets", "Replay"], swiftSettings: strict + [callerIsolated])
+    : .executableTarget(
+        name: "fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+        exclude: ["Replay", "Dictionaries", "Regressions", "expat.py", "run"],
+        sources: ["Targets", "Driver"], swiftSettings: strict + [callerIsolated])
+
 let package = Package(
     name: "swift-xmpp",
     products: [
@@ -103,6 +121,7 @@ let package = Package(
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
         tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),
         tests("JabberCLITests", ["JabberCLI", "JabberControl", "SocketIO", "jabberctl"]),
+        fuzz,
         tests("HouseTests", []),
         tests("ManualTests", ["XMPP", "XMPPTestSupport"]),
         tests(

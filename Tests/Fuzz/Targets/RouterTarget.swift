@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import SocketIO
+import XMPPCore
+import XMPPCrypto
+
+@testable import XMPP
+@testable import XMPPProtocol
+@testable import XMPPXML
+
+extension FuzzTarget {
+    /// Stanzas, one on each line, for an established session whose roster has one friend: what is answered, and to whom;
+    /// who may change the roster; what is told without a sender.
+    static let router = FuzzTarget(
+        name: "router", seeds: { [Array(stanzas.joined(separator: "\n").utf8)] + stanzas.map { Array($0.utf8) } }
+    ) { bytes in
+        let session = RoutedSession()
+        try session.run { stream throws in
+            try RoutedSession.establish(stream)
+            for line in bytes.split(separator: 0x0A) {
+                guard let element = try? Element.parse(line), StreamManagement.isStanza(element) else { continue }
+                try RoutedSession.check(element, on: stream)
+            }
+        }
+    }
+}
+
+/// A stream without a network whose session is established.
+private struct RoutedSession {
+    private static let account = "romeo@example.net"
+    private static let friend = "friend@example.org"
+    private let stream: XMPPStream
+
+    init() {
+        let jid = (try? JID(Self.account)) ?? { preconditionFailure("the account is a JID") }()
+        var configuration = XMPPConfiguration(jid: jid, password: "secret")
+        configuration.random = CountingRandom()
+        stream = XMPPStream(configuration)
+    }
+
+    func run(_ body: @Sendable (isolated XMPPStream) throws -> Void) throws {
+        let stream = stream
+        try stream.executor.queue.sync {
+            try stream.assumeIsolated { try body($0) }
+        }
+    }
+
+    static func establish(_ stream: isolated XMPPStream) throws {
+        stream.machine = try MachineRun.establishedMachine()
+        let jid = try JID("\(account)/orchard")
+        stream.occurred(
+            .established(
+                EstablishedSession(jid: jid, features: StreamFeatures(Element("features", namespace: "")))))
+        let items = [
+            RosterItem(jid: try JID(friend), subscription: .both),
+            RosterItem(jid: try JID("fan@y"), subscription: .none),
+        ]
+        _ = stream.tracker.received(.received(items, version: nil))
+        _ = stream.requests.sending(id: "request", to: try JID("\(friend)/r"))
+        stream.endTurn()
+    }
+
+    /// Gives the stream a stanza and looks at what it makes of it.
+    static func check(_ element: Element, on stream: isolated XMPPStream) throws {
+        let rosterBefore = Set(stream.contacts ?? [])
+        let wasOpen = stream.requests.isOpen(id: "request")
+        stream.route(element)
+        let written = stream.outgoing
+        let events = stream.deliveries.map(\.event)
+        stream.endTurn()
+        try checkAnswers(written, to: element, contacts: rosterBefore)
+        let sender = try? element.jid("from")
+        let own = try JID(account)
+        let isOwn = sender == nil || sender == own
+        if Set(stream.contacts ?? []) != rosterBefore {
+            try require(isOwn && element["type"] == "set", "the roster was changed by \(element)")
+        }
+        if wasOpen, !stream.requests.isOpen(id: "request") {
+            try require(sender?.description == "\(friend)/r", "a request was answered by \(element)")
+        }
+        for event in events {
+            switch event {
+            case .message(let message): try require(message.from != nil, "a message of nobody: \(element)")
+            case .presence(let presence), .subscriptionRequest(let presence):
+                try require(presence.from != nil, "a presence of nobody: \(element)")
+            default: break
+            }
+        }
+    }
+
+    /// Only requests are answered, once, to who asked; a stranger gets errors alone (RFC 6120 §8.2.3, §8.3.1).
+    private static func checkAnswers(_ written: [UInt8], to element: Element, contacts: Set<RosterItem>) throws {
+        guard !written.isEmpty else { return }
+        try require(element.localName == "iq", "\(element) was answered")
+        try require(element["type"] != "result" && element["type"] != "error", "an answer was answered: \(element)")
+        let answer = try mustNotThrow("not one answer to \(element)") { try IQ(Element.parse(written)) }
+        try require(answer.kind == .result || answer.kind == .error, "\(element) was answered by a request")
+        try require(answer.id == element["id"], "the answer has another id than \(element)")
+        let sender = try element.jid("from")
+        try require(answer.to == sender, "the answer goes elsewhere than \(element)")
+        guard let sender, answer.kind == .result else { return }
+        let own = try JID(account)
+        let isContact = contacts.contains { $0.jid == sender.bare && $0.subscription.includesFrom }
+        try require(sender.bare == own || sender == own.domain || isContact, "a stranger got an answer to \(element)")
+    }
+}
+
+/// Counts upwards: ids and nonces are the same in every run.
+struct CountingRandom: RandomSource {
+    func bytes(_ count: Int) -> [UInt8] { (0..<max(0, count)).map { UInt8($0 % 251) } }
+}
