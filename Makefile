@@ -10,9 +10,12 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Which server `make demo` talks to: loopback (built in) or prosody.
 SERVER ?= loopback
+# Seconds that `make fuzz` spends on each target, and random trees that it holds against expat.
+TIME ?= 60
+TREES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test install uninstall examples format lint docs bench tsan clean
+.PHONY: help build demo test install uninstall examples format lint docs bench tsan fuzz clean
 
 help:
 	@echo "make build              compile the library and the tools"
@@ -26,6 +29,7 @@ help:
 	@echo "make docs               build the documentation into .build/docs"
 	@echo "make bench              measure start-up and sessions (release builds)"
 	@echo "make tsan               run the tests under the thread sanitizer"
+	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (TREES=100000: XML against expat)"
 	@echo "make clean              remove everything that was built"
 
 build:
@@ -72,6 +76,10 @@ bench:
 tsan:
 	@Scripts/dependencies build test
 	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan $(SWIFTFLAGS)
+
+fuzz:
+	@Scripts/dependencies build fuzz
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)"
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build
