@@ -117,7 +117,8 @@ enum IDNA {
         guard name.utf8.last == UInt8(ascii: "]"), name.utf8.count <= Int(INET6_ADDRSTRLEN) + 2 else {
             throw .addressLiteral
         }
-        let address = String(name.dropFirst().dropLast())
+        // Octets, not characters: a joiner behind the bracket is one character with it, and would be dropped unseen.
+        let address = String(decoding: name.utf8.dropFirst().dropLast(), as: UTF8.self)
         let plain = address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
         var binary = in6_addr()
         guard plain, inet_pton(AF_INET6, address, &binary) == 1 else { throw .addressLiteral }
