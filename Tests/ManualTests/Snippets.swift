@@ -68,8 +68,8 @@ func sendOrSayWhyNot() async throws {
 }
 
 /// Getting started.
-func tryOnLoopback(_ juliet: JID, port: UInt16, authority: String) {
-    var account = XMPPConfiguration(jid: juliet, password: "secret")
+func tryOnLoopback(_ juliet: JID, _ password: Password, port: UInt16, authority: String) {
+    var account = XMPPConfiguration(jid: juliet, password: password)
     account.host = "127.0.0.1"
     account.port = port
     account.certificateAuthorityFile = authority
