@@ -32,7 +32,8 @@ package enum TerminalText {
             }
             for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
                 let digits = String(unit, radix: 16)
-                output.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+                let zeros = String(repeating: "0", count: 4 - digits.count)
+                output.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
             }
         }
         return String(output)
