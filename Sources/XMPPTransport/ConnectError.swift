@@ -18,6 +18,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The name has no address: the name, and what name servers or the system said.
     case hostNotFound(name: String, detail: String)
+    /// It could not be found out which addresses the name has: the name, and what the system said.
+    case resolverFailed(name: String, detail: String)
     /// The domain says by its SRV records that it offers no XMPP to clients.
     case serviceNotAvailable(domain: String)
     /// Every address of a host was tried in vain.
@@ -33,6 +35,9 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case .hostNotFound(let name, let detail):
             "host not found: \(PrintableText.escape(name)) (\(detail)); "
                 + "check the spelling of the domain and the network's name servers"
+        case .resolverFailed(let name, let detail):
+            "the addresses of \(PrintableText.escape(name)) cannot be looked up just now (\(detail)); "
+                + "check the network and its name servers"
         case .serviceNotAvailable(let domain):
             "\(PrintableText.escape(domain)) announces that it offers no XMPP service to clients"
         case .allAddressesFailed(let host, let attempts):
@@ -42,14 +47,6 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
             "no answer about \(PrintableText.escape(name)) within \(seconds) seconds; check the network's name servers"
         case .cancelled:
             "connecting was called off"
-        }
-    }
-
-    /// Whether the same attempt may succeed later without anybody changing anything.
-    package var isTransient: Bool {
-        switch self {
-        case .hostNotFound, .allAddressesFailed, .timedOut, .cancelled: true
-        case .serviceNotAvailable: false
         }
     }
 }

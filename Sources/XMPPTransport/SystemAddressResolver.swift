@@ -11,6 +11,8 @@ package struct SystemAddressResolver: AddressResolver {
     package static let defaultTimeout: Duration = .seconds(6)
     /// `getaddrinfo` blocks its thread: it never runs on a stream's queue.
     private static let workers = DispatchQueue(label: "swift-xmpp.getaddrinfo", attributes: .concurrent)
+    /// Deadlines wait elsewhere: look-ups that hang may take every thread that the workers can have.
+    private static let deadlines = DispatchQueue(label: "swift-xmpp.getaddrinfo.deadlines")
 
     private let timeout: Duration
 
@@ -27,7 +29,7 @@ package struct SystemAddressResolver: AddressResolver {
             await withCheckedContinuation { continuation in
                 answer.await(continuation)
                 Self.workers.async { answer.give(Self.lookUp(host, port)) }
-                Self.workers.asyncAfter(deadline: .now() + timeout.inSeconds) {
+                Self.deadlines.asyncAfter(deadline: .now() + timeout.inSeconds) {
                     answer.give(.failure(.timedOut(name: host, seconds: seconds)))
                 }
             }
@@ -44,11 +46,7 @@ package struct SystemAddressResolver: AddressResolver {
         hints.ai_flags = AI_NUMERICSERV
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
-        guard code == 0 else {
-            let detail =
-                code == EAI_SYSTEM ? SystemError(errno, "getaddrinfo").reason : String(cString: gai_strerror(code))
-            return .failure(.hostNotFound(name: host, detail: detail))
-        }
+        guard code == 0 else { return .failure(failure(code, errno, host)) }
         defer { freeaddrinfo(list) }
         var addresses: [SocketAddress] = []
         var entry = list
@@ -61,6 +59,23 @@ package struct SystemAddressResolver: AddressResolver {
         }
         return addresses.isEmpty ? .failure(.hostNotFound(name: host, detail: "no address")) : .success(addresses)
     }
+
+    /// What a result of `getaddrinfo` means: that there is no such name, or only that nobody could be asked, as on a machine
+    /// whose network is not up yet.
+    static func failure(_ code: Int32, _ systemCode: Int32, _ host: String) -> ConnectError {
+        switch code {
+        case EAI_NONAME, noData, noAddressOfFamily:
+            .hostNotFound(name: host, detail: String(cString: gai_strerror(code)))
+        case EAI_SYSTEM:
+            .resolverFailed(name: host, detail: SystemError(systemCode, "getaddrinfo").reason)
+        default:
+            .resolverFailed(name: host, detail: String(cString: gai_strerror(code)))
+        }
+    }
+
+    /// `EAI_NODATA` and `EAI_ADDRFAMILY` of the GNU C library, which its header shows to GNU programs only.
+    private static let noData: Int32 = -5
+    private static let noAddressOfFamily: Int32 = -9
 }
 
 /// Gives the first of several possible answers to one waiter.

@@ -39,7 +39,4 @@ package struct TLSProperties: Sendable, Hashable {
     package let applicationProtocol: String?
     /// Whether an earlier session was resumed.
     package let isResumed: Bool
-
-    /// The peer's own certificate, DER.
-    package var peerCertificateDER: [UInt8]? { certificates.first?.der }
 }

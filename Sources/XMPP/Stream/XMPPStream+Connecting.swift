@@ -241,7 +241,7 @@ extension XMPPError {
             case .hostNotFound: .hostNotFound
             case .serviceNotAvailable: .serviceUnavailable
             case .allAddressesFailed: .connectionFailed
-            case .timedOut: .resolverFailed
+            case .resolverFailed, .timedOut: .resolverFailed
             case .cancelled: .cancelled
             }
         self.init(code, "Cannot connect for \(domain): \(error).")
