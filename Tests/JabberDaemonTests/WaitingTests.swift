@@ -4,6 +4,7 @@ import JabberControl
 import Synchronization
 import Testing
 import XMPP
+import XMPPTestSupport
 
 @testable import JabberDaemon
 
@@ -47,6 +48,20 @@ struct WaitingTests {
         }
         task.cancel()
         #expect(await task.value == .cancelled)
+    }
+
+    @Test("A wait that has ended leaves no timer behind")
+    func noTimerLeft() async {
+        let clock = TestClock()
+        let feed = EventFeed(clock: clock)
+        for _ in 0..<3 {
+            let seen = feed.count
+            async let wait: Void = feed.next(after: seen, atMost: .seconds(60))
+            await clock.waitForTimers()
+            feed.publish(presence)
+            await wait
+            #expect(clock.timerCount == 0)
+        }
     }
 
     @Test("An event between looking and waiting is not lost")

@@ -152,8 +152,18 @@ actor AccountSession {
         let stream = try await established(isLasting: isLasting)
         let task = roster ?? askForRoster { () throws(XMPPError) in try await stream.requestRoster() }
         roster = task
-        try await task.value.get()
+        try await arrival(of: task)
         return stream
+    }
+
+    /// Waits for the roster. One that did not come is asked for again by the next request.
+    private func arrival(of task: Task<Result<Void, ControlError>, Never>) async throws(ControlError) {
+        do throws(ControlError) {
+            try await task.value.get()
+        } catch {
+            if roster == task { roster = nil }
+            throw error
+        }
     }
 
     private func askForRoster(
@@ -187,12 +197,18 @@ actor AccountSession {
         }
         let wanted = Presence(priority: priority)
         noteSent(wanted)
-        if roster == nil {
-            // Both in one flight.
-            roster = askForRoster { () throws(XMPPError) in try await stream.goOnline(wanted) }
-            _ = try await withRoster(isLasting: isLasting)
-        } else {
-            try await step { () throws(XMPPError) in try await stream.send(wanted) }
+        do throws(ControlError) {
+            if roster == nil {
+                // Both in one flight.
+                let task = askForRoster { () throws(XMPPError) in try await stream.goOnline(wanted) }
+                roster = task
+                try await arrival(of: task)
+            } else {
+                try await step { () throws(XMPPError) in try await stream.send(wanted) }
+            }
+        } catch {
+            presence = nil
+            throw error
         }
         return (stream, presence?.at ?? feed.now)
     }

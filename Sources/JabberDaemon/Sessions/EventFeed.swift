@@ -104,6 +104,7 @@ final class EventFeed: Sendable {
             state.lastID += 1
             return state.lastID
         }
+        let deadline = Mutex<(any ScheduledTimer)?>(nil)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDue = state.withLock { state -> Bool in
@@ -113,11 +114,14 @@ final class EventFeed: Sendable {
                 }
                 guard !isDue else { return continuation.resume() }
                 // Only now: a timer that fired before the waiter was there would wake nobody.
-                _ = clock.schedule(after: limit, on: Self.executor) { [weak self] in self?.wake(id) }
+                let timer = clock.schedule(after: limit, on: Self.executor) { [weak self] in self?.wake(id) }
+                deadline.withLock { $0 = timer }
             }
         } onCancel: {
             wake(id)
         }
+        // Not left to run out: there may be an event for each of a thousand contacts.
+        deadline.withLock { $0?.cancel() }
     }
 
     private func wake(_ id: Int) {
