@@ -54,12 +54,6 @@ public struct IQ: Stanza {
         self.element = element
     }
 
-    /// The identifier that joins request and answer.
-    public var id: String? {
-        get { element["id"] }
-        set { element["id"] = newValue }
-    }
-
     /// The first child that is not an `<error/>`.
     public var payload: Element? {
         for case .element(let child) in element.nodes where !child.isNamed("error", namespace: Namespace.client) {

@@ -46,12 +46,6 @@ public struct Message: Stanza {
         self.element = element
     }
 
-    /// The identifier that the sender chose.
-    public var id: String? {
-        get { element["id"] }
-        set { element["id"] = newValue }
-    }
-
     /// The type; ``Kind/normal`` when absent or unknown (RFC 6121 §5.2.2).
     public var kind: Kind {
         get { element["type"].flatMap(Kind.init) ?? .normal }

@@ -75,12 +75,6 @@ public struct Presence: Stanza {
         self.element = element
     }
 
-    /// The identifier that the sender chose.
-    public var id: String? {
-        get { element["id"] }
-        set { element["id"] = newValue }
-    }
-
     /// What the stanza says; an absent type means available.
     public var kind: Kind {
         get { element["type"].flatMap(Kind.init) ?? .available }

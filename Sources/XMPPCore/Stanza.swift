@@ -13,8 +13,6 @@ public protocol Stanza: Sendable, Hashable {
     var from: JID? { get set }
     /// The addressee; absent means the own account, or the server acting for it.
     var to: JID? { get set }
-    /// The identifier that the sender chose.
-    var id: String? { get set }
     /// Reads a stanza.
     ///
     /// - Throws: ``StanzaDecodingError`` when the element is of another kind or an address is not a JID.
@@ -24,6 +22,12 @@ public protocol Stanza: Sendable, Hashable {
 }
 
 extension Stanza {
+    /// The identifier that the sender chose; it joins a request and its answer (RFC 6120 §8.1.3).
+    public var id: String? {
+        get { element["id"] }
+        set { withElement { $0["id"] = newValue } }
+    }
+
     /// The language of the stanza's human-readable text (`xml:lang`, RFC 6120 §8.1.5).
     public var language: String? {
         get { element.language }
