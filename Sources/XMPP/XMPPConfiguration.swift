@@ -49,6 +49,9 @@ public struct XMPPConfiguration: Sendable {
     public var language: String?
     /// What is answered to those who may ask for name and version (XEP-0092, XEP-0030).
     public var software = SoftwareIdentity()
+    /// What kind of client this says it is (XEP-0030): a registered type of the category `client`, such as `bot`, `console`,
+    /// `pc`, `phone` or `web`.
+    public var clientType = "console"
     /// Called with what the stream does, on the stream's executor: it must not block.
     public var log: (@Sendable (StreamLogEntry) -> Void)?
     /// The most detailed level that ``log`` is called for.

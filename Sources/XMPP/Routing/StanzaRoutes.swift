@@ -10,6 +10,8 @@ public struct RequestContext: Sendable {
     public let account: JID
     /// What this client calls itself.
     public let software: SoftwareIdentity
+    /// What kind of client this is.
+    let clientType: String
     /// The namespaces that service discovery names, sorted.
     let features: [String]
 }

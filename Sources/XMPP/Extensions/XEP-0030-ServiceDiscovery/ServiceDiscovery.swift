@@ -37,7 +37,7 @@ extension RequestContext {
     /// What this client says of itself.
     var information: DiscoveryInformation {
         DiscoveryInformation(
-            identities: [.init(category: "client", type: "console", name: software.name)], features: features)
+            identities: [.init(category: "client", type: clientType, name: software.name)], features: features)
     }
 }
 

@@ -114,6 +114,7 @@ extension XMPPStream {
     /// What handlers of requests may know.
     var requestContext: RequestContext {
         RequestContext(
-            account: jid ?? configuration.jid, software: configuration.software, features: routes.features)
+            account: jid ?? configuration.jid, software: configuration.software,
+            clientType: configuration.clientType, features: routes.features)
     }
 }
