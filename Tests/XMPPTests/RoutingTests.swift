@@ -53,6 +53,10 @@ struct RoutingTests {
     func malformed(xml: String) async throws {
         let answer = try await answer(to: xml, id: "q")
         #expect(try answer.map { try IQ($0) }?.error?.condition == .badRequest)
+        // A stranger is not told that somebody is there who reads requests.
+        let stranger = xml.replacing("juliet@example.net/balcony", with: "mallory@evil.example/x")
+        let refusal = try await self.answer(to: stranger, id: "q")
+        #expect(try refusal.map { try IQ($0) }?.error == .serviceUnavailable)
     }
 
     @Test(

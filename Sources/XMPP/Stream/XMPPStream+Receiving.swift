@@ -58,7 +58,9 @@ extension XMPPStream {
             iq = try IQ(element)
         } catch {
             // RFC 6120 §8.2.3: a type that does not exist is a bad request; an address that is none gets no answer.
-            if case .invalidType = error { refuseMalformed(element) }
+            if case .invalidType = error, let id = element["id"], let from = try? element.jid("from") {
+                refuseMalformed(id, from: from)
+            }
             return
         }
         guard iq.kind.isRequest else {
@@ -66,10 +68,10 @@ extension XMPPStream {
             return
         }
         // RFC 6120 §8.1.3: an IQ has an id. Without one its answer would belong to nothing, and be malformed itself.
-        guard iq.id != nil else { return }
+        guard let id = iq.id else { return }
         // RFC 6120 §8.2.3: a request has exactly one child.
         guard element.children.count == 1, let payload = iq.payload else {
-            reply(iq.failure(.badRequest))
+            refuseMalformed(id, from: iq.from)
             return
         }
         guard let route = routes.route(iq.kind, payload.name), isBelieved(iq.from, by: route.provenance) else {
@@ -79,10 +81,12 @@ extension XMPPStream {
         answer(iq, route)
     }
 
-    private func refuseMalformed(_ element: Element) {
-        guard let id = element["id"], let from = try? element.jid("from") else { return }
+    /// Refuses a request that is none. Strangers get the answer of a resource that is not there: any other would tell them
+    /// that the user is.
+    private func refuseMalformed(_ id: String, from: JID?) {
+        let error: StanzaError = isBelieved(from, by: .contacts) ? .badRequest : .serviceUnavailable
         var answer = IQ(.error, to: from, id: id)
-        answer.append(StanzaError.badRequest.element)
+        answer.append(error.element)
         reply(answer)
     }
 
