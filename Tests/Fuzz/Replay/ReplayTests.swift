@@ -55,7 +55,8 @@ struct ReplayTests {
     func names() {
         #expect(Set(FuzzTarget.all.map(\.name)).count == FuzzTarget.all.count)
         for target in FuzzTarget.all {
-            #expect(target.name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D })
+            #expect(
+                target.name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D })
             #expect(FuzzTarget.named(target.name)?.name == target.name)
         }
     }
