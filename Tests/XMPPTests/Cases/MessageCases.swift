@@ -37,6 +37,7 @@ struct MessageCases {
             """)
         #expect(scene.bodies == ["a", "b", "c", "d", "e"])
         let stamps = scene.messages.map { $0.delay?.stamp }
+        try #require(stamps.count == 5)
         #expect(stamps[0] == DateTime("2012-11-06T18:18:11Z") && stamps[1] == DateTime("2012-11-06T18:18:11.5Z"))
         #expect(stamps[2...].allSatisfy { $0 == nil }, "an unusable stamp is none; the message is there")
         await scene.close()
@@ -56,8 +57,9 @@ struct MessageCases {
         let bounces = scene.tape.events.compactMap { event in
             if case .messageBounced(let message, let error) = event { (message.id, error) } else { nil }
         }
-        #expect(bounces.count == 1 && bounces[0].0 == "m1")
-        #expect(bounces[0].1.condition == .serviceUnavailable && bounces[0].1.text == "user offline")
+        let (id, error) = try #require(bounces.first)
+        #expect(bounces.count == 1 && id == "m1")
+        #expect(error.condition == .serviceUnavailable && error.text == "user offline")
         #expect(scene.messages.isEmpty)
         await scene.close()
     }
@@ -111,7 +113,7 @@ struct MessageCases {
         #expect(answers.allSatisfy { $0.to?.description == "romeo@example.net/o" && $0.kind == .error })
         let conditions = answers.map { $0.error?.condition }
         #expect(conditions == [.serviceUnavailable, .serviceUnavailable, .badRequest, .badRequest])
-        #expect(answers[0].error?.kind == .cancel)
+        #expect(answers.first?.error?.kind == .cancel)
         await scene.close()
     }
 

@@ -51,7 +51,7 @@ struct StreamCases {
     func headers() async throws {
         let scene = try await Scene("#! prelude online", server: try ScriptedServer())
         let headers = try await scene.sent().filter { $0.contains("<stream:stream") }
-        #expect(headers.count == 3)
+        try #require(headers.count == 3)
         #expect(!headers[0].contains("juliet") && headers[0].contains("to='example.org'"))
         #expect(headers[1].contains("from='juliet@example.org'"))
         await scene.close()

@@ -101,6 +101,23 @@ struct MachineVectorTests {
         }
     }
 
+    @Test(
+        "a challenge counts in its own namespace and without elements in it (RFC 6120 §6.4.3, A.4)",
+        arguments: [
+            ("urn:ietf:params:xml:ns:xmpp-sasl", "", true), ("urn:xmpp:sasl:2", "", false),
+            ("jabber:client", "", false), ("urn:ietf:params:xml:ns:xmpp-sasl", "<x/>", false),
+        ])
+    func challenge(namespace: String, child: String, isAnswered: Bool) throws {
+        let row = try #require(try VectorTable.session.first { $0.phase == "sasl" })
+        let first = "r=\(FixedRandom().identifier())more,s=QSXCR+Q6sek8bf92,i=4096"
+        let data = Base64.encode(Array(first.utf8))
+        let outcome = try MachineRun.at(row).reading(
+            [Array("<challenge xmlns='\(namespace)'>\(child)\(data)</challenge>".utf8)[...]], bringsHeader: false
+        ).outcome
+        #expect(outcome.elements.map(\.localName) == [isAnswered ? "response" : "abort"])
+        #expect((outcome.end == nil) == isAnswered)
+    }
+
     @Test("the resource is the one that our own server bound (RFC 6120 §7)", arguments: try rows("post-sasl"))
     func binding(row: VectorRow) throws {
         let outcome = try run(row, try row.bytes(["IQID1": FixedRandom().identifier()]))

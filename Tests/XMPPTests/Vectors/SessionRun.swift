@@ -38,9 +38,11 @@ struct SessionRun {
     private let handledBefore: UInt32
 
     /// Opens the session.
-    init(contacts: [String] = ["juliet@example.com"], from base: XMPPConfiguration? = nil) async throws {
+    init(
+        contacts: [String] = ["juliet@example.com"], from base: XMPPConfiguration? = nil, isEager: Bool = false
+    ) async throws {
         let events = EventLog([])
-        let server = SessionServer(contacts: contacts)
+        let server = SessionServer(contacts: contacts, isEager: isEager)
         var configuration = try base ?? Self.configuration()
         configuration.connector = server
         configuration.use(SeededGenerator(seed: 3))

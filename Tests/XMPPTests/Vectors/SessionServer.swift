@@ -15,13 +15,16 @@ final class SessionServer: StreamConnector, @unchecked Sendable {
     private var wire: ScriptedTransport?
     private var parser = XMLStreamParser()
     private var isAuthenticated = false
+    /// Whether the next stream begins in the write that says that authentication succeeded.
+    private let isEager: Bool
     /// The first-level elements that the client sent.
     private(set) var received: [Element] = []
     /// Whether the client has ended its stream or the connection.
     private(set) var hasEnded = false
 
     /// Makes a server with one contact in the roster.
-    init(contacts: [String] = ["juliet@example.com"]) {
+    init(contacts: [String] = ["juliet@example.com"], isEager: Bool = false) {
+        self.isEager = isEager
         roster = contacts.map { "<item jid='\($0)' subscription='both'/>" }.joined()
     }
 
@@ -98,7 +101,8 @@ final class SessionServer: StreamConnector, @unchecked Sendable {
 
     private func handle(_ event: XMLStreamEvent) {
         switch event {
-        case .streamOpened: say(header + (isAuthenticated ? sessionFeatures : mechanisms))
+        case .streamOpened where isAuthenticated: if !isEager { say(header + sessionFeatures) }
+        case .streamOpened: say(header + mechanisms)
         case .streamClosed: hasEnded = true
         case .element(let element): handle(element)
         }
@@ -109,7 +113,7 @@ final class SessionServer: StreamConnector, @unchecked Sendable {
         if element.isNamed("auth", namespace: Namespace.sasl) {
             isAuthenticated = true
             parser = XMLStreamParser()
-            say("<success xmlns='\(Namespace.sasl)'/>")
+            say("<success xmlns='\(Namespace.sasl)'/>" + (isEager ? header + sessionFeatures : ""))
         } else if element.isNamed("enable", namespace: Namespace.streamManagement) {
             say("<enabled xmlns='\(Namespace.streamManagement)'/>")
         } else if element.firstChild("bind", namespace: Namespace.bind) != nil {

@@ -49,6 +49,13 @@ struct SessionVectorTests {
         }
     }
 
+    @Test("what follows <success/> in the same read belongs to the next stream (RFC 6120 §6.3.5)")
+    func byteExact() async throws {
+        let session = try await SessionRun(isEager: true)
+        #expect(await session.stream.isEstablished)
+        await session.end()
+    }
+
     private static func stanzas(in bytes: [UInt8]) throws -> [Element] {
         let parser = XMLStreamParser()
         let outcome = parser.feed((MachineRun.header + bytes)[...], .batch)
