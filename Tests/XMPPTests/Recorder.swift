@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import XMPP
 import XMPPTestSupport
 
@@ -11,7 +10,7 @@ final class Recorder: ChatDelegate, MessageDelegate {
         var waiters: [(line: String, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// What was heard.
     var lines: [String] { state.withLock { $0.lines } }
