@@ -11,6 +11,7 @@ public enum CommandMain {
     ///
     /// - Returns: The exit code.
     public static func run() -> Int32 {
+        FileDescriptor.occupyStandard()
         let terminal = Terminal()
         // A reader that goes away is an error of the next write, not the end of this program.
         signal(SIGPIPE, SIG_IGN)

@@ -29,6 +29,7 @@ package enum DaemonMain {
     ///
     /// - Parameter arguments: The words behind the program's name.
     package static func run(_ arguments: [String]) -> Never {
+        FileDescriptor.occupyStandard()
         Hardening.apply()
         var isPrivate = false
         var verbosity = 0

@@ -12,6 +12,17 @@ package struct FileDescriptor: Sendable {
         self.number = number
     }
 
+    /// Makes sure that descriptors 0 to 2 are taken, once and first of all.
+    ///
+    /// Whoever starts a program with one of them closed makes its next socket that very number: what it prints would go to a
+    /// peer. Each is taken in the direction in which it is not used, so that using it fails as on a closed one.
+    package static func occupyStandard() {
+        for (number, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) < 0 {
+            // The lowest number that is free, which is this one.
+            _ = open("/dev/null", mode)
+        }
+    }
+
     /// Reads until the end.
     ///
     /// - Parameters:
