@@ -39,7 +39,11 @@ package struct CLIEnvironment: Sendable {
     /// An RFC 3339 time as a person at this place reads it.
     package var localTime: @Sendable (String) -> String = { $0 }
     /// Told which connection a signal must end; `nil` when there is none any more.
-    package var watch: @Sendable (ControlClient?) -> Void = { _ in }
+    package var watch: @Sendable (DaemonConnection?) -> Void = { _ in }
+    /// Ends every wait for input or for a reader of the output, now and later, with this error: time is up.
+    package var stopWaiting: @Sendable (ControlError) -> Void = { _ in }
+    /// The place of the first argument that is no UTF-8, counted from 0; `nil` when all are.
+    package var strangeArgument: Int?
 
     /// Makes an environment that touches nothing but these.
     package init(
@@ -78,13 +82,19 @@ package struct DaemonConnection: Sendable {
     package let client: ControlClient
     /// Whether the daemon serves this command only.
     package let isPrivate: Bool
-    /// Closes the connection in good order; of a private daemon, waits for its end.
+    /// Closes the connection in good order; of a private daemon, waits for its end. Bounded, whatever the daemon does.
     package let finish: @Sendable () async -> Void
+    /// Ends a private daemon at once: this program is about to end.
+    package let abandon: @Sendable () -> Void
 
     /// Makes a connection.
-    package init(client: ControlClient, isPrivate: Bool, finish: @escaping @Sendable () async -> Void) {
+    package init(
+        client: ControlClient, isPrivate: Bool, finish: @escaping @Sendable () async -> Void,
+        abandon: @escaping @Sendable () -> Void = {}
+    ) {
         self.client = client
         self.isPrivate = isPrivate
         self.finish = finish
+        self.abandon = abandon
     }
 }

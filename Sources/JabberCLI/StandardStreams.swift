@@ -15,8 +15,8 @@ enum StandardStreams {
         let launcher = Launcher(paths: paths, variables: variables)
         var environment = CLIEnvironment(
             arguments: Array(Swift.CommandLine.arguments.dropFirst()), variables: variables, paths: paths,
-            write: { (bytes) throws(ControlError) in try write(bytes) },
-            writeError: { bytes in _ = try? FileDescriptor(2).writeAll(bytes, name: "standard error") },
+            write: { (bytes) throws(ControlError) in try write(bytes, terminal) },
+            writeError: { bytes in try? terminal.writeAll(bytes, to: 2, name: "standard error") },
             connect: { (choice) async throws(ControlError) in try await launcher.connect(choice) })
         environment.isInputTerminal = isatty(0) == 1
         environment.isOutputTerminal = isatty(1) == 1
@@ -28,17 +28,27 @@ enum StandardStreams {
             return try FileDescriptor(0).readSome(name: "standard input")
         }
         environment.readDescriptor = { (number) throws(ControlError) in
-            try FileDescriptor(number).readAll(limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
+            try terminal.readAll(number, limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
         }
         environment.askPassword = { (prompt) throws(ControlError) in try terminal.askPassword(prompt: prompt) }
         environment.localTime = { LocalTime.text($0) }
         environment.watch = { terminal.watch($0) }
+        environment.stopWaiting = { terminal.stopWaiting($0) }
+        environment.strangeArgument = strangeArgument()
         return environment
     }
 
-    private static func write(_ bytes: [UInt8]) throws(ControlError) {
+    /// Swift gives arguments that are no UTF-8 as repaired text, which is not what was typed.
+    private static func strangeArgument() -> Int? {
+        let words = Swift.CommandLine.unsafeArgv
+        return (1..<max(1, Int(Swift.CommandLine.argc))).first { index in
+            words[index].map { String(validatingCString: $0) == nil } ?? false
+        }.map { $0 - 1 }
+    }
+
+    private static func write(_ bytes: [UInt8], _ terminal: Terminal) throws(ControlError) {
         do throws(ControlError) {
-            try FileDescriptor(1).writeAll(bytes, name: "standard output")
+            try terminal.writeAll(bytes, to: 1, name: "standard output")
         } catch {
             // SIGPIPE is ignored: the next write to a pipe that nobody reads fails with EPIPE.
             throw errno == EPIPE ? ControlError(.inputOutput, brokenPipe) : error

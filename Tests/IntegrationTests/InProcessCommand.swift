@@ -21,7 +21,7 @@ final class InProcessCommand: RunningCommand {
             write: { (bytes) throws(ControlError) in output.append(bytes) }, writeError: { errors.append($0) },
             connect: { (_) async throws(ControlError) in try Self.connect(variables) })
         environment.readDescriptor = { (_) throws(ControlError) in Array(input.utf8) }
-        environment.watch = { [weak self] client in self?.watched.withLock { $0 = client } }
+        environment.watch = { [weak self] connection in self?.watched.withLock { $0 = connection?.client } }
         let complete = environment
         let task = Task {
             let code = await CommandRunner.run(complete).rawValue

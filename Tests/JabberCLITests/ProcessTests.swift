@@ -91,6 +91,88 @@ struct ProcessTests {
         #expect(run.errors == "jabberctl: there is no command \"pign\"; did you mean \"ping\"?\n")
     }
 
+    @Test("a reader that does not read can neither keep it from ending upon a signal nor beyond its time")
+    func stuckReader() throws {
+        let flood = """
+            line=$(head -c 200000 /dev/zero | tr '\\0' x)
+            say '"method":"event","params":{"request":1,"event":{"type":"message","from":"a@b","body":"'"$line"'"}}'
+            """
+        let variables = try variables(daemon: flood)
+        // The pipe is never read; the shell holds both its ends open.
+        let script = """
+            mkfifo "$HOME/pipe"; exec 5<>"$HOME/pipe"
+            "$0" listen --timeout 1 >&5; echo $?
+            mkfifo "$HOME/other"; exec 6<>"$HOME/other"
+            "$0" listen >&6 & read -r -n 1 -u 6
+            kill -TERM $!; wait $!; echo $?
+            """
+        let run = try shell(script, variables)
+        #expect(run.output == "5\n143\n")
+        #expect(run.errors == "jabberctl: no answer within 1 s (--timeout)\n")
+    }
+
+    @Test(
+        "an input that gives nothing cannot keep it beyond its time",
+        arguments: ["ping --password-fd 5", "send a@b <&5"])
+    func stuckInput(command: String) throws {
+        let variables = try variables(daemon: "")
+        let run = try shell(
+            "mkfifo \"$HOME/pipe\"; exec 5<>\"$HOME/pipe\"; \"$0\" --timeout 0.5 \(command); echo $?", variables)
+        #expect(run.output == "5\n")
+    }
+
+    @Test("a daemon that hangs cannot keep it for ever, and is ended")
+    func hangingDaemon() throws {
+        try folder.write("#!/bin/sh\necho $$ >\"$HOME/number\"\nexec sleep 600\n", to: "fake", mode: 0o755)
+        let variables = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "JABBERCTLD": folder.path + "/fake"]
+        let run = try shell(
+            "\"$0\" --timeout 0.5 ping; echo $?; kill -0 $(cat \"$HOME/number\") 2>&1 || echo gone", variables)
+        #expect(run.output.hasPrefix("5\n") && run.output.hasSuffix("gone\n"))
+    }
+
+    @Test("a closed standard stream is an error of its use, and never the daemon's connection")
+    func closedStreams() throws {
+        let variables = try variables(daemon: #"say '"id":1,"result":{"jid":"example.org","roundTrips":[1]}'"#)
+        let run = try shell(
+            "\"$0\" ping >&-; echo $?; \"$0\" ping -g milliseconds <&- 2>&-; echo $?; \"$0\" send a@b <&-; echo $?",
+            variables)
+        #expect(run.output == "74\n1\n0\n74\n")
+        #expect(
+            run.errors == """
+                jabberctl: cannot write standard output: Bad file descriptor
+                jabberctl: cannot read standard input: Bad file descriptor
+
+                """)
+    }
+
+    @Test("an argument that is not UTF-8 is refused, not sent as something else")
+    func strangeArgument() throws {
+        let run = try shell("\"$0\" send a@b $'caf\\xe9'; echo $?", variables(daemon: ""))
+        #expect(run.output == "65\n")
+        #expect(run.errors == "jabberctl: the argument \"caf\u{FFFD}\" is not UTF-8 text\n")
+    }
+
+    @Test("nohup keeps a hangup from it")
+    func nohup() throws {
+        let event =
+            #"say '"method":"event","params":{"request":1,"event":{"type":"message","from":"a@b","body":"hi"}}'"#
+        let script = """
+            mkfifo "$HOME/pipe"; exec 5<>"$HOME/pipe"
+            nohup "$0" listen -g body >&5 2>/dev/null & read -r line <&5; echo "$line"
+            kill -HUP $!; kill -TERM $!; wait $!; echo $?
+            """
+        #expect(try shell(script, variables(daemon: event)).output == "hi\n143\n")
+    }
+
+    @Test("Ctrl-\\ at the prompt restores the terminal")
+    func quitPrompt() throws {
+        let terminal = try PseudoTerminal([Self.program, "ping"], variables: variables(daemon: wantsPassword))
+        try terminal.wait(for: "Password for me@example.org: ")
+        terminal.type("half\u{1C}")
+        #expect(try terminal.finish() == 143)
+        #expect(terminal.isEchoing)
+    }
+
     private func shell(_ script: String, _ variables: [String: String]) throws -> (output: String, errors: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/bin/bash")

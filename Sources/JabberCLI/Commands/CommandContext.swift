@@ -8,12 +8,16 @@ struct CommandContext: Sendable {
     let line: CommandLine
     let options: GlobalOptions
     let output: Output
+    /// The time limit that was asked for; it runs since the context was made.
+    let deadline: Deadline?
 
-    init(_ line: CommandLine, _ environment: CLIEnvironment) throws(ControlError) {
+    /// - Parameter isWaiting: Whether the command waits for anything, so that a time limit has a meaning.
+    init(_ line: CommandLine, _ environment: CLIEnvironment, isWaiting: Bool = false) throws(ControlError) {
         self.environment = environment
         self.line = line
         options = try GlobalOptions(line, environment)
         output = Output(environment: environment, options: options)
+        deadline = isWaiting ? options.timeout.map { Deadline(seconds: $0, environment) } : nil
     }
 
     /// The time limit of a command that answers once.

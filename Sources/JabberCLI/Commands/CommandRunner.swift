@@ -9,6 +9,10 @@ package enum CommandRunner {
     /// - Returns: The exit code, or `nil` when the command wants a daemon: then ``run(_:)`` runs it.
     package static func runAlone(_ environment: CLIEnvironment) -> ExitCode? {
         finish(environment) { () throws(ControlError) in
+            if let place = environment.strangeArgument {
+                let word = TerminalText.line(environment.arguments[place])
+                throw ControlError(.badData, "the argument \"\(word)\" is not UTF-8 text")
+            }
             let line = try CommandLine(environment.arguments, variables: environment.variables)
             if let page = helpPage(line) {
                 try environment.write(Array(page.utf8))
@@ -28,7 +32,8 @@ package enum CommandRunner {
         do throws(ControlError) {
             let line = try CommandLine(environment.arguments, variables: environment.variables)
             guard let command = line.command else { return .usage }
-            let context = try CommandContext(line, environment)
+            let context = try CommandContext(line, environment, isWaiting: true)
+            defer { context.deadline?.cancel() }
             switch command.method {
             case "online": return try await OnlineCommand.run(context, command)
             case "send": return try await SendCommand.run(context, command)

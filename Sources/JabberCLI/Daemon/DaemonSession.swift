@@ -2,10 +2,12 @@
 
 internal import JabberControl
 internal import SocketIO
-internal import Synchronization
 
 /// A command's dealings with the daemon: the greeting, the password, the time limit.
 struct DaemonSession: Sendable {
+    /// How long a daemon may take to greet.
+    private static let greetingSeconds = 10
+
     let context: CommandContext
     /// Whether the daemon runs for this command alone.
     let isPrivate: Bool
@@ -23,8 +25,10 @@ struct DaemonSession: Sendable {
     ) async throws(ControlError) -> Result {
         let connection = try await context.environment.connect(context.options.daemon)
         let client = connection.client
-        context.environment.watch(client)
-        let deadline = limit.map { Deadline(seconds: $0, client: client) }
+        context.environment.watch(connection)
+        // One that was asked for holds for the whole command, and runs since its start.
+        let deadline = context.deadline ?? limit.map { Deadline(seconds: $0, context.environment) }
+        deadline?.add(client)
         let session = DaemonSession(
             context: context, isPrivate: connection.isPrivate, client: client, deadline: deadline)
         let outcome: Swift.Result<Result, ControlError>
@@ -41,7 +45,7 @@ struct DaemonSession: Sendable {
     }
 
     private func greet() async throws(ControlError) {
-        let greeting = try await client.hello()
+        let greeting = try await promptGreeting()
         context.output.verbose(
             "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")
         let spoken = ProductVersion.api
@@ -55,6 +59,16 @@ struct DaemonSession: Sendable {
             let bytes = try context.environment.readDescriptor(descriptor)
             try await hand(over: try PasswordSource.firstLine(bytes, of: "descriptor \(descriptor)"))
         }
+    }
+
+    /// The greeting of a daemon that works comes at once; a program that hangs, or is none, must not keep `listen` for ever.
+    private func promptGreeting() async throws(ControlError) -> ControlGreeting {
+        let text = "the daemon did not greet within \(Self.greetingSeconds) s"
+        let patience = Deadline(
+            seconds: Double(Self.greetingSeconds), context.environment, ControlError(.timedOut, text))
+        patience.add(client)
+        defer { patience.cancel() }
+        return try await client.hello()
     }
 
     /// Calls a method for the chosen session. Asks for the password and tries once more when the daemon has none.
@@ -91,38 +105,5 @@ struct DaemonSession: Sendable {
         var params = context.complete([:], withTimeout: false)
         params["password"] = .string(password)
         _ = try await client.call(MethodTable.passwordMethod, params)
-    }
-}
-
-/// Ends every call of a client when time is up.
-final class Deadline: Sendable {
-    private let seconds: Double
-    private let client: ControlClient
-    private let executor = StreamExecutor(label: "jabberctl.deadline")
-    private let timer = Mutex<(any ScheduledTimer)?>(nil)
-
-    /// Starts the clock.
-    init(seconds: Double, client: ControlClient) {
-        self.seconds = seconds
-        self.client = client
-        restart()
-    }
-
-    /// Starts the clock anew.
-    func restart() {
-        let client = client
-        let text = seconds.rounded() == seconds ? String(Int(seconds)) : String(seconds)
-        let timer = SystemClock().schedule(after: .seconds(seconds), on: executor) {
-            Task { await client.fail(ControlError(.timedOut, "no answer within \(text) s (--timeout)")) }
-        }
-        self.timer.withLock { $0 = timer }
-    }
-
-    /// Stops the clock.
-    func cancel() {
-        timer.withLock { timer in
-            timer?.cancel()
-            timer = nil
-        }
     }
 }

@@ -36,7 +36,7 @@ struct Launcher: Sendable {
         do throws(SystemError) {
             let transport = try await SocketTransport.connect(to: address, on: executor, timeout: .seconds(2))
             let client = ControlClient(over: transport)
-            return DaemonConnection(client: client, isPrivate: false) { await client.close() }
+            return DaemonConnection(client: client, isPrivate: false, finish: { await client.close() })
         } catch {
             // Nobody listens there, as after a crash: a private daemon does.
             return nil
@@ -46,29 +46,36 @@ struct Launcher: Sendable {
     private func start(verbosity: Int) throws(ControlError) -> DaemonConnection {
         let program = try program()
         let client: ControlClient
-        let child: ChildProcess
+        let end: Descriptor
         do throws(SystemError) {
             let pair = try SocketPair()
             let transport = try SocketTransport(pair.first, on: StreamExecutor(label: "jabberctl.control"))
             client = ControlClient(over: transport)
-            child = try Self.spawn(program, end: pair.second, verbosity: verbosity, variables)
+            end = pair.second
         } catch {
             throw ControlError(.inputOutput, "cannot start \(program): \(error)")
         }
-        return DaemonConnection(client: client, isPrivate: true) {
-            await client.close()
-            Self.end(child)
-        }
+        let child = try Self.spawn(program, end: end, verbosity: verbosity, variables)
+        return DaemonConnection(
+            client: client, isPrivate: true,
+            finish: {
+                let isWilling = await client.close()
+                Self.end(child, milliseconds: isWilling ? 5000 : 0)
+            },
+            // One that works ends with its connection; this is for one that hangs.
+            abandon: { child.kill(SIGTERM) })
     }
 
     private static func spawn(
         _ program: String, end: Descriptor, verbosity: Int, _ variables: [String: String]
-    ) throws(SystemError) -> ChildProcess {
+    ) throws(ControlError) -> ChildProcess {
         var environment = variables
         // A child's environment can be read by others of the same user for as long as it runs.
         environment["JABBERCTL_PASSWORD"] = nil
         let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard null >= 0 else { throw SystemError(errno, "open", "/dev/null") }
+        guard null >= 0 else {
+            throw ControlError(.inputOutput, "cannot open /dev/null: \(SystemError(errno, "open"))")
+        }
         defer { close(null) }
         let words = [program, "--private"] + repeatElement("--verbose", count: verbosity)
         do throws(ControlError) {
@@ -77,13 +84,13 @@ struct Launcher: Sendable {
                 words, environment: environment,
                 descriptors: [(null, 0), (2, 1), (2, 2), (end.number, childDescriptor)], ownGroup: true)
         } catch {
-            throw SystemError(ENOEXEC, "posix_spawn", error.message)
+            throw ControlError(.daemonNotFound, error.message)
         }
     }
 
     /// Waits for the daemon's end, which follows the end of its connection; one that hangs is ended.
-    private static func end(_ child: ChildProcess) {
-        if child.wait(milliseconds: 5000) != nil { return }
+    private static func end(_ child: ChildProcess, milliseconds: Int) {
+        if child.wait(milliseconds: milliseconds) != nil { return }
         child.kill(SIGTERM)
         if child.wait(milliseconds: 1000) != nil { return }
         child.kill(SIGKILL)

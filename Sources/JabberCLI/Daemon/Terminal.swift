@@ -10,9 +10,10 @@ internal import Synchronization
 /// There is one for the process, made in ``CommandMain``, as signals and terminal modes are the process's.
 final class Terminal: Sendable {
     private struct State: Sendable {
-        var client: ControlClient?
+        var connection: DaemonConnection?
         var saved: SavedMode?
         var signal: Int32?
+        var lateness: ControlError?
     }
 
     /// The terminal's mode before echo was switched off.
@@ -32,16 +33,21 @@ final class Terminal: Sendable {
         }
     }
 
+    /// `PIPE_BUF` of Linux, in bytes.
+    private static let pieceBytes = 4096
+
     private let state = Mutex(State())
     private let signals = Mutex<Sources?>(nil)
 
-    /// Takes SIGINT, SIGTERM and SIGHUP over, once. A command that neither waits nor asks does without: it costs time.
+    /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over, once. A command that neither waits nor asks does without: it costs time.
+    ///
+    /// One that whoever started this program wants ignored, as `nohup` does, stays so.
     func takeSignals() {
         signals.withLock { signals in
             guard signals == nil else { return }
             let queue = DispatchQueue(label: "jabberctl.signals")
             signals = Sources(
-                [SIGINT, SIGTERM, SIGHUP].map { number in
+                [SIGINT, SIGTERM, SIGHUP, SIGQUIT].filter { !Self.isIgnored($0) }.map { number in
                     signal(number, SIG_IGN)
                     let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
                     source.setEventHandler { [weak self] in self?.received(number) }
@@ -51,39 +57,89 @@ final class Terminal: Sendable {
         }
     }
 
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
     /// Which connection a signal ends; a second signal ends the program.
-    func watch(_ client: ControlClient?) {
-        state.withLock { $0.client = client }
+    func watch(_ connection: DaemonConnection?) {
+        state.withLock { $0.connection = connection }
+    }
+
+    /// Ends every wait, now and later, with this error; the first counts.
+    func stopWaiting(_ error: ControlError) {
+        state.withLock { $0.lateness = $0.lateness ?? error }
     }
 
     private func received(_ number: Int32) {
         restore()
-        let client = state.withLock { state in
-            let first = state.signal == nil
-            state.signal = number
-            return first ? state.client : nil
+        let (connection, isFirst) = state.withLock { state in
+            let isFirst = state.signal == nil
+            state.signal = state.signal ?? number
+            return (state.connection, isFirst)
         }
-        guard let client else { _exit(128 + number) }
+        guard isFirst, let connection else {
+            connection?.abandon()
+            _exit(128 + number)
+        }
         let error = Self.error(for: number)
-        Task { await client.fail(error) }
+        Task { await connection.client.fail(error) }
     }
 
     private static func error(for number: Int32) -> ControlError {
         number == SIGINT ? ControlError(.interrupted, "interrupted") : ControlError(.terminated, "terminated")
     }
 
-    private func checkSignal() throws(ControlError) {
-        if let number = state.withLock({ $0.signal }) { throw Self.error(for: number) }
+    private func checkEnd() throws(ControlError) {
+        let (signal, lateness) = state.withLock { ($0.signal, $0.lateness) }
+        if let signal { throw Self.error(for: signal) }
+        if let lateness { throw lateness }
     }
 
-    /// Waits until there is something to read, or a signal has come.
+    /// Waits until there is something to read, a signal has come, or time is up.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/interrupted`` or ``ControlErrorCode/terminated``.
+    /// - Throws: `ControlError` with ``ControlErrorCode/interrupted`` or ``ControlErrorCode/terminated``, or that of
+    ///   ``stopWaiting(_:)``.
     func waitForInput(_ descriptor: Int32) throws(ControlError) {
         while true {
-            try checkSignal()
+            try checkEnd()
             var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             if poll(&wait, 1, 100) != 0 { return }
+        }
+    }
+
+    /// Reads a descriptor to its end, for as long as neither a signal nor the time limit ends it.
+    ///
+    /// - Throws: As ``waitForInput(_:)``, `inputOutput`, or `badData` beyond the limit in bytes.
+    func readAll(_ descriptor: Int32, limit: Int, name: String) throws(ControlError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            try waitForInput(descriptor)
+            guard let piece = try FileDescriptor(descriptor).readSome(name: name) else { return bytes }
+            bytes += piece
+            guard bytes.count <= limit else { throw ControlError(.badData, "\(name) is longer than \(limit) bytes") }
+        }
+    }
+
+    /// Writes everything. A reader that does not read is waited for until a signal comes or time is up; what can be written at
+    /// once is written even then.
+    ///
+    /// - Throws: As ``waitForInput(_:)``, or `inputOutput`.
+    func writeAll(_ bytes: [UInt8], to descriptor: Int32, name: String) throws(ControlError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            guard poll(&wait, 1, 100) != 0 else {
+                try checkEnd()
+                continue
+            }
+            // pipe(7): a pipe that polls as writable takes this much without blocking.
+            let piece = rest.prefix(Self.pieceBytes)
+            try FileDescriptor(descriptor).writeAll(piece, name: name)
+            rest = rest.dropFirst(piece.count)
         }
     }
 

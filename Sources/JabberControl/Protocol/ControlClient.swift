@@ -20,6 +20,7 @@ package actor ControlClient {
     private var greetingWaiters: [CheckedContinuation<Void, Never>] = []
     private var closeWaiters: [CheckedContinuation<Void, Never>] = []
     private var isClosed = false
+    private var isCut = false
     private var calls: [ControlID: Call] = [:]
     private var lastID: Int64 = 0
 
@@ -80,10 +81,26 @@ package actor ControlClient {
     }
 
     /// Closes the connection in good order and waits until it is gone.
-    package func close() async {
+    ///
+    /// - Parameter limit: How long the daemon may take to let go of its end; after that the connection is cut.
+    /// - Returns: Whether the daemon let go in time.
+    @discardableResult
+    package func close(within limit: Duration = .seconds(5)) async -> Bool {
         start()
         connection.close()
-        if !isClosed { await withCheckedContinuation { closeWaiters.append($0) } }
+        guard !isClosed else { return true }
+        let timer = SystemClock().schedule(after: limit, on: executor) { [weak self] in
+            self?.assumeIsolated { $0.cut() }
+        }
+        await withCheckedContinuation { closeWaiters.append($0) }
+        timer.cancel()
+        return !isCut
+    }
+
+    private func cut() {
+        guard !isClosed else { return }
+        isCut = true
+        connection.abort()
     }
 
     private func start() {

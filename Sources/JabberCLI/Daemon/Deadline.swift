@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import SocketIO
+internal import Synchronization
+
+/// Ends what a command waits for when time is up: its calls, its input, and a reader that does not read.
+final class Deadline: Sendable {
+    private struct State: Sendable {
+        var timer: (any ScheduledTimer)?
+        var client: ControlClient?
+        var hasPassed = false
+    }
+
+    private let seconds: Double
+    private let environment: CLIEnvironment
+    private let error: ControlError
+    private let executor = StreamExecutor(label: "jabberctl.deadline")
+    private let state = Mutex(State())
+
+    /// Starts the clock.
+    init(seconds: Double, _ environment: CLIEnvironment, _ error: ControlError? = nil) {
+        self.seconds = seconds
+        self.environment = environment
+        let text = seconds.rounded() == seconds ? String(Int(seconds)) : String(seconds)
+        self.error = error ?? ControlError(.timedOut, "no answer within \(text) s (--timeout)")
+        restart()
+    }
+
+    /// The client whose calls end too.
+    func add(_ client: ControlClient) {
+        let isLate = state.withLock { state in
+            state.client = client
+            return state.hasPassed
+        }
+        if isLate { end(client) }
+    }
+
+    /// Starts the clock anew.
+    func restart() {
+        let timer = SystemClock().schedule(after: .seconds(seconds), on: executor) { [weak self] in self?.pass() }
+        state.withLock { $0.timer = timer }
+    }
+
+    /// Stops the clock.
+    func cancel() {
+        state.withLock { state in
+            state.timer?.cancel()
+            state.timer = nil
+        }
+    }
+
+    private func pass() {
+        // First the waits: one of them may keep the client's queue, on which its calls end.
+        environment.stopWaiting(error)
+        let client = state.withLock { state in
+            state.hasPassed = true
+            return state.client
+        }
+        if let client { end(client) }
+    }
+
+    private func end(_ client: ControlClient) {
+        let error = error
+        Task { await client.fail(error) }
+    }
+}
