@@ -15,7 +15,7 @@ TIME ?= 60
 TREES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test install uninstall examples format lint docs bench tsan fuzz clean
+.PHONY: help build demo test install uninstall examples format lint docs bench mutants tsan fuzz clean
 
 help:
 	@echo "make build              compile the library and the tools"
@@ -28,6 +28,7 @@ help:
 	@echo "make lint               check the layout and the scripts"
 	@echo "make docs               build the documentation into .build/docs"
 	@echo "make bench              measure start-up and sessions (release builds)"
+	@echo "make mutants            prove that each gate against hostile input has a test (hours on a small machine)"
 	@echo "make tsan               run the tests under the thread sanitizer"
 	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (TREES=100000: XML against expat)"
 	@echo "make clean              remove everything that was built"
@@ -72,6 +73,10 @@ docs:
 bench:
 	@Scripts/dependencies build
 	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Benchmarks/run
+
+mutants:
+	@Scripts/dependencies build test
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/mutants $(FILTER)
 
 tsan:
 	@Scripts/dependencies build test

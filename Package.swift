@@ -120,7 +120,9 @@ let package = Package(
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
         tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),
-        tests("JabberCLITests", ["JabberCLI", "JabberControl", "SocketIO", "jabberctl"]),
+        tests(
+            "JabberCLITests",
+            ["JabberCLI", "JabberControl", "SocketIO", "XMPP", "XMPPTestSupport", "jabberctl", "jabberctld"]),
         fuzz,
         tests("HouseTests", []),
         tests("ManualTests", ["XMPP", "XMPPTestSupport"]),

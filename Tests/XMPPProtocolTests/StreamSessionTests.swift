@@ -32,6 +32,19 @@ struct StreamSessionTests {
         #expect(!actions.sendsCredentials)
     }
 
+    @Test("nor is it tried again with another mechanism (RFC 6120 §6.4.5)")
+    func wrongPasswordTwice() throws {
+        var harness = try MachineHarness()
+        try harness.secure()
+        try harness.receive(
+            "<stream:features><mechanisms xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>"
+                + "<mechanism>SCRAM-SHA-1</mechanism><mechanism>PLAIN</mechanism></mechanisms></stream:features>")
+        let actions = try harness.receive(
+            "<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><not-authorized/></failure>")
+        #expect(actions.end == .authenticationRefused(SASLFailure(.notAuthorized), mechanism: "SCRAM-SHA-1"))
+        #expect(!actions.sendsCredentials)
+    }
+
     @Test("a refused mechanism leads to the next of ours (RFC 6120 §6.5.7)")
     func nextMechanism() throws {
         var harness = try MachineHarness()
