@@ -152,6 +152,13 @@ struct ProcessTests {
         #expect(run.errors == "jabberctl: the argument \"caf\u{FFFD}\" is not UTF-8 text\n")
     }
 
+    @Test("a request that is too long for the daemon is refused at once, not waited for")
+    func longRequest() throws {
+        let run = try shell(
+            "\"$0\" send $(seq -f '%0200.0f@b' 1 6000) hi 2>/dev/null; echo $?", variables(daemon: ""))
+        #expect(run.output == "65\n")
+    }
+
     @Test("nohup keeps a hangup from it")
     func nohup() throws {
         let event =

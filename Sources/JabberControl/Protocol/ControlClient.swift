@@ -61,6 +61,12 @@ package actor ControlClient {
         if let failure { throw failure }
         lastID += 1
         let id = ControlID.number(lastID)
+        do throws(ControlFrameError) {
+            // It would not be sent, and its answer waited for until time is up.
+            _ = try ControlFrame.encode(.request(ControlRequest(id: id, method: method, params: params)))
+        } catch {
+            throw error.controlError
+        }
         let result = await withCheckedContinuation { continuation in
             calls[id] = Call(continuation: continuation, onEvent: onEvent)
             connection.send(.request(ControlRequest(id: id, method: method, params: params)))
