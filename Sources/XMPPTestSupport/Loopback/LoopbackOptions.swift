@@ -43,8 +43,23 @@ public struct LoopbackOptions: Sendable {
     /// The names that the certificate presents; `nil` for the domain in every form.
     public var certificateNames: [TestCertificate.Name]?
 
-    /// Whether Stream Management is offered (XEP-0198; acknowledgements, not resumption).
+    /// What becomes of a session whose connection is lost (XEP-0198 §5).
+    public enum Resumption: Sendable, Hashable {
+        /// It ends with its connection; clients are not promised more.
+        case notOffered
+        /// It is kept for this long, and resumed when its client asks for it in time. A refusal thereafter tells how many
+        /// stanzas were handled.
+        case kept(for: Duration)
+        /// It ends with its connection, against the promise. The refusal tells how many stanzas were handled.
+        case refusedWithCount
+        /// It ends with its connection, against the promise. The refusal tells nothing.
+        case refused
+    }
+
+    /// Whether Stream Management is offered (XEP-0198).
     public var offersStreamManagement = true
+    /// What becomes of a session whose connection is lost; by default it ends.
+    public var resumption = Resumption.notOffered
     /// Whether the server answers `<r/>`; when not, it swallows the acknowledgements.
     public var answersAcknowledgementRequests = true
     /// Asks the client for an acknowledgement after every so many stanzas; `nil` never asks.

@@ -28,6 +28,17 @@ extension LoopbackRouter {
         }
     }
 
+    /// Delivers a message that nobody can be told about any more when it cannot be delivered.
+    func deliver(_ message: Message, to: JID) {
+        guard let account = account(to) else { return }
+        let willing = account.available.filter { ($0.presence?.priority ?? -1) >= 0 }
+        if willing.isEmpty {
+            if account.offline.count < LoopbackAccount.maximumOfflineMessages { store(message, for: account) }
+        } else {
+            for endpoint in willing { endpoint.deliver(message.element) }
+        }
+    }
+
     /// To the resources with the highest priority that is not negative (RFC 6121 §8.5.2.1.1), else into the store.
     private func deliverToBest(_ message: Message, of account: LoopbackAccount, from sender: any LoopbackEndpoint) {
         let willing = account.available.filter { ($0.presence?.priority ?? -1) >= 0 }

@@ -14,6 +14,10 @@ final class LoopbackRouter {
     private(set) var accounts: [JID: LoopbackAccount] = [:]
     /// The wall clock, for the stamps of delayed messages.
     let wallClock: () -> DateTime
+    /// Sessions that wait for another connection, by name.
+    var hibernating: [String: LoopbackSession] = [:]
+    /// How many stanzas of their clients were handled by sessions that are over, by name.
+    var handledByEndedSession: [String: UInt32] = [:]
     private var pushes = 0
 
     init(domain: JID, options: LoopbackOptions, wallClock: @escaping () -> DateTime) {
@@ -87,6 +91,12 @@ final class LoopbackRouter {
                 if case .invalidAddress = error { .jidMalformed } else { .badRequest }
             bounce(stanza, StanzaError(condition, kind: .modify), to: sender)
         }
+    }
+
+    /// Takes a message that could not be handed over to where it would have gone otherwise.
+    func reroute(_ stanza: Element) {
+        guard let message = try? Message(stanza), let to = message.to else { return }
+        deliver(message, to: to.bare)
     }
 
     /// Answers a stanza with an error; errors and results are never answered (RFC 6120 §8.3.1).

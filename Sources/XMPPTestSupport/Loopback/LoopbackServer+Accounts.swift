@@ -120,13 +120,14 @@ extension LoopbackServer {
         for session in sessions(of: username) {
             // The lowest layer: neither the stream nor TLS says goodbye.
             if ending == .reset { session.socket.reset() } else { session.socket.close() }
-            session.phase = .ended
-            session.leave()
+            session.lose()
         }
     }
 
     private func sessions(of username: String) -> [LoopbackSession] {
-        sessions.values.filter { $0.address?.localpart == username }.sorted { $0.id < $1.id }
+        sessions.values.filter { $0.address?.localpart == username && $0.phase != .hibernating }.sorted {
+            $0.id < $1.id
+        }
     }
 
     private func account(_ username: String) throws(TestSupportError) -> LoopbackAccount {

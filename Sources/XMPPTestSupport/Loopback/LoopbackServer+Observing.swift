@@ -21,7 +21,7 @@ extension LoopbackServer {
     }
 
     /// How many connections are open.
-    public var openConnections: Int { sessions.count }
+    public var openConnections: Int { sessions.values.count { $0.phase != .hibernating } }
 
     /// The first element in the transcript for which `matches` holds; waits for it when it has not passed yet.
     ///

@@ -144,16 +144,23 @@ public actor LoopbackServer {
             handshake: { [weak self] result in
                 self?.assumeIsolated { $0.sessions[id]?.handshakeEnded(try? result.get()) }
             },
+            hibernated: { [weak self] time in
+                self?.assumeIsolated { server in
+                    _ = server.clock.schedule(after: time, on: server.executor) { [weak server] in
+                        server?.assumeIsolated { $0.sessions[id]?.expire() }
+                    }
+                }
+            },
             ended: { [weak self] _ in self?.assumeIsolated { _ = $0.sessions.removeValue(forKey: id) } })
     }
 
     private func handle(_ event: TransportEvent, of id: Int) {
-        guard let session = sessions[id] else { return }
+        guard let session = sessions[id], session.phase != .hibernating else { return }
         switch event {
         case .received(let bytes): session.received(bytes)
         case .drained: break
-        case .endOfInput: session.close()
-        case .closed: session.abort()
+        case .endOfInput: session.isResumable ? session.giveUpConnection() : session.close()
+        case .closed: session.isResumable ? session.giveUpConnection() : session.abort()
         }
     }
 

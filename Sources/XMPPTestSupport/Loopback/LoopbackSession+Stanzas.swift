@@ -8,6 +8,7 @@ extension LoopbackSession {
     /// Takes what a client sends between authentication and binding (RFC 6120 §7).
     func bind(_ element: Element) {
         if element.isNamed("enable", namespace: Namespace.streamManagement) { return failEnable() }
+        if element.isNamed("resume", namespace: Namespace.streamManagement) { return resume(element) }
         guard let iq = try? IQ(element), iq.kind == .set, iq.id != nil, let request = iq.payload,
             request.isNamed("bind", namespace: Namespace.bind)
         else {
@@ -69,15 +70,16 @@ extension LoopbackSession {
         switch element.localName {
         case "enable":
             guard router.options.offersStreamManagement, !acknowledgements.isOn else { return failEnable() }
-            acknowledgements.enable()
-            send(Element("enabled", namespace: Namespace.streamManagement))
+            enable(element)
         case "r":
             guard acknowledgements.isOn, router.options.answersAcknowledgementRequests else { return }
             send(
                 Element(
                     "a", namespace: Namespace.streamManagement, attributes: ["h": String(acknowledgements.handled)]))
         case "a":
-            acknowledgements.acknowledged(element["h"].flatMap(UInt32.init))
+            if !acknowledgements.acknowledged(element["h"].flatMap(UInt32.init)) {
+                fail(StreamError(.undefinedCondition))
+            }
         default:
             send(
                 Element(

@@ -23,6 +23,8 @@ final class LoopbackSession {
         case binding
         /// Stanzas flow.
         case bound
+        /// The connection is lost, and the session waits for another one.
+        case hibernating
         /// The end was said by this side.
         case ended
     }
@@ -112,7 +114,7 @@ final class LoopbackSession {
     func received(_ bytes: [UInt8]) {
         receivedBytes += bytes.count
         var rest = bytes[...]
-        while !rest.isEmpty, phase != .ended, phase != .securing {
+        while !rest.isEmpty, phase != .ended, phase != .hibernating, phase != .securing {
             let outcome = parser.feed(rest, phase == .bound ? .batch : .oneEvent)
             rest = rest.dropFirst(outcome.consumed)
             for event in outcome.events where phase != .ended { handle(event, rest: &rest) }
@@ -134,7 +136,7 @@ final class LoopbackSession {
             case .negotiating: negotiate(element, rest: &rest)
             case .binding: bind(element)
             case .bound: take(element)
-            case .awaitingHeader, .securing, .ended: break
+            case .awaitingHeader, .securing, .hibernating, .ended: break
             }
         case .streamClosed:
             close()
@@ -146,15 +148,22 @@ final class LoopbackSession {
     /// Sends a first-level element.
     func send(_ element: Element) {
         guard phase != .ended else { return }
+        if phase != .hibernating { write(element) }
+        if acknowledgements.sent(element, requestEvery: router.options.requestsAcknowledgementEvery),
+            phase != .hibernating
+        {
+            write(Element("r", namespace: Namespace.streamManagement))
+        }
+    }
+
+    /// Writes a first-level element without counting it.
+    func write(_ element: Element) {
         guard
             let bytes = try? XMLSerializer.serialize(
                 element, defaultNamespace: Namespace.client, isInStream: true, illegalCharacters: .replace)
         else { return }
         record(LoopbackRecord(connection: id, account: address, direction: .toClient, element: element))
         transport.send(bytes)
-        if acknowledgements.sent(element, requestEvery: router.options.requestsAcknowledgementEvery) {
-            send(Element("r", namespace: Namespace.streamManagement))
-        }
     }
 
     /// Ends the stream with an error (RFC 6120 §4.9).
@@ -165,6 +174,7 @@ final class LoopbackSession {
 
     /// Ends the stream and the connection.
     func close() {
+        if phase == .hibernating { return expire() }
         guard phase != .ended else { return }
         let wasOpen = phase != .securing
         phase = .ended
@@ -204,5 +214,8 @@ extension LoopbackSession: LoopbackEndpoint {
 
     func deliver(_ stanza: Element) { send(stanza) }
 
-    func end(_ error: StreamError) { fail(error) }
+    func end(_ error: StreamError) {
+        fail(error)
+        reroutePending()
+    }
 }
