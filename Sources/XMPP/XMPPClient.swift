@@ -17,6 +17,10 @@ public import XMPPProtocol
 /// Delegates and sequences added here live through every reconnect. A failure that trying again cannot mend (a refused
 /// password, a certificate for somebody else, a `conflict` with another session) stops the client: ``state`` says why.
 ///
+/// Where the server can do it (XEP-0198), a session outlives its connection: the client comes back within seconds, goes on
+/// where it was, and nothing is lost or doubled on the way; delegates hear ``ChatDelegate/streamDidResume(_:)``. Where the
+/// server has given the session up, messages that it had not acknowledged are sent again in a new one.
+///
 /// A client that was started lives until ``stop()``, whether or not anybody refers to it.
 public actor XMPPClient {
     /// What the client is doing.
@@ -49,6 +53,13 @@ public actor XMPPClient {
 
     private let hub = EventHub()
     private var reconnect: ReconnectPolicy
+    private let store: any StreamStateStore
+    /// What the stream before the present one left.
+    private var inheritance: StreamState?
+    private var hasAskedStore = false
+    private var hasSavedState = false
+    /// The presence that the server knows of.
+    private var knownPresence: Presence?
     private var supervisor: Task<Void, Never>?
     /// The end that is under way: nothing may begin before it is done.
     private var ending: Task<Void, Never>?
@@ -67,15 +78,18 @@ public actor XMPPClient {
     ///   - presence: The presence to send; simply available unless said otherwise.
     ///   - known: A roster kept from an earlier run.
     ///   - reconnect: When to try again after a connection was lost.
+    ///   - store: Where an interrupted session is kept; in memory unless said otherwise.
     ///   - prepare: Called with each new stream before it connects: the place for ``XMPPStream/answer(_:_:namespace:from:with:)``.
     public init(
         _ configuration: XMPPConfiguration, presence: Presence = Presence(), known: KnownRoster? = nil,
         reconnect: ReconnectPolicy = ReconnectPolicy(),
+        store: any StreamStateStore = InMemoryStreamStateStore(),
         prepare: @escaping @Sendable (XMPPStream) async -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.presence = presence
         self.reconnect = reconnect
+        self.store = store
         self.prepare = prepare
         roster = RosterStore(known: known)
         hub.add(roster, roles: .chat)
@@ -139,6 +153,9 @@ public actor XMPPClient {
     }
 
     /// Ends the session gracefully and stays offline. Sequences end. A ``start()`` that comes meanwhile waits for the end.
+    ///
+    /// A session that is interrupted at that time cannot be ended: it stays in the store, and is resumed when the client is
+    /// started again before the server gives it up.
     public func stop() async {
         let task = ending ?? Task { await end() }
         ending = task
@@ -154,6 +171,8 @@ public actor XMPPClient {
         await stream?.disconnect()
         await task?.value
         stream = nil
+        hasAskedStore = false
+        inheritance = nil
         settle(.failure(XMPPError(.cancelled, "The client was stopped.")))
         ended()
         ending = nil
@@ -164,13 +183,14 @@ public actor XMPPClient {
         endPause()
     }
 
-    /// Sends a presence, now and at the start of each later session. Without a session it is kept for the next one.
+    /// Sends a presence, now and at the start of each later session. Without a connection it is sent when there is one.
     ///
     /// - Throws: ``XMPPError`` as ``XMPPStream/send(_:)-(Presence)``; the presence is kept all the same.
     public func setPresence(_ presence: Presence) async throws(XMPPError) {
         self.presence = presence
         guard case .online = state, let stream else { return }
         try await stream.send(presence)
+        knownPresence = presence
     }
 
     /// Sends a message on the present session; see ``XMPPStream/send(_:)-(Message)``.
@@ -242,51 +262,108 @@ public actor XMPPClient {
 }
 
 extension XMPPClient {
-    /// One session, from connecting to its end, and the wait after it.
+    /// One connection, from connecting to its end, and the wait after it.
     ///
     /// - Returns: Whether there is to be another one.
     private func runSession() async -> Bool {
-        let stream = XMPPStream(configuration, hub: hub, ownsHub: false)
-        self.stream = stream
+        let stream = await nextStream()
         state = .connecting
-        await prepare(stream)
+        let began: Duration
         do {
-            let jid = try await stream.connect()
-            var sent = presence
-            try await stream.goOnline(sent, known: roster.known)
-            // It may have been set anew meanwhile.
-            while presence != sent {
-                sent = presence
-                try await stream.send(sent)
-            }
+            let isBack = await stream.isInterrupted
+            let jid = isBack ? try await stream.reconnect() : try await stream.connect()
+            try await comeOnline(stream)
+            await stream.outliveConnection()
             guard supervisor != nil else { return false }
             state = .online(jid)
+            began = configuration.clock.now
             reconnect.established()
+            if hasSavedState { await save(nil) }
             settle(.success(jid))
-            await stream.waitUntilEnded()
         } catch {
-            await stream.disconnect()
+            if await !stream.isInterrupted { await stream.disconnect() }
             // Those who wait hear that the client was stopped, not what that did to the stream.
             guard supervisor != nil else { return false }
-            settle(.failure(error))
-            return await goOn(after: error)
+            return await goOn(stream, after: error, lasted: nil)
         }
-        return await goOn(after: await stream.disconnection)
+        let error = await stream.waitUntilDown()
+        return await goOn(stream, after: error, lasted: configuration.clock.now - began)
     }
 
-    private func goOn(after error: XMPPError?) async -> Bool {
-        stream = nil
-        guard supervisor != nil, let error else { return false }
-        guard !error.isPermanent else {
-            state = .failed(error)
-            supervisor = nil
-            ended()
-            return false
+    /// The interrupted stream, or a new one that goes on where the last one, or the last run of the program, has stopped.
+    private func nextStream() async -> XMPPStream {
+        if let stream, await stream.isInterrupted { return stream }
+        if !hasAskedStore, inheritance == nil, configuration.usesStreamManagement {
+            hasSavedState = true
+            inheritance = await store.state(of: configuration.jid.bare)
         }
-        state = .waiting(error)
+        hasAskedStore = true
+        let wanted = configuration.jid
+        if let jid = inheritance?.jid, jid.bare != wanted.bare || wanted.isFull && jid != wanted { inheritance = nil }
+        let stream = XMPPStream(
+            configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance)
+        self.stream = stream
+        await prepare(stream)
+        return stream
+    }
+
+    /// Does what comes first in a session; in a resumed one most of it was done.
+    private func comeOnline(_ stream: XMPPStream) async throws(XMPPError) {
+        inheritance = nil
+        let start = await stream.start
+        if start == .inherited {
+            // The server tells who is online when a resource becomes available, so it has to become that anew.
+            try await stream.send(Presence(.unavailable))
+        }
+        if start != .resumed {
+            let sent = presence
+            try await stream.goOnline(sent, known: roster.known)
+            knownPresence = sent
+        }
+        // It may have been set anew meanwhile.
+        while presence != knownPresence {
+            let sent = presence
+            try await stream.send(sent)
+            knownPresence = sent
+        }
+    }
+
+    /// What comes after a connection, or after an attempt to make one: `lasted` is `nil` then.
+    private func goOn(_ stream: XMPPStream, after error: XMPPError?, lasted: Duration?) async -> Bool {
+        if supervisor != nil, let error {
+            state = error.isPermanent ? .failed(error) : .waiting(error)
+            if lasted == nil { settle(.failure(error)) }
+            if error.isPermanent {
+                supervisor = nil
+                self.stream = nil
+                ended()
+                await save(await stream.resumableState)
+                return false
+            }
+        }
+        await stream.settle()
+        let isInterrupted = await stream.isInterrupted
+        if !isInterrupted {
+            self.stream = nil
+            inheritance = await stream.resumableState
+        }
+        await save(await stream.resumableState)
+        guard supervisor != nil, let error else { return false }
         var generator = RandomBits(source: configuration.random)
-        await wait(reconnect.failed(random: Double.random(in: 0..<1, using: &generator)))
+        let random = Double.random(in: 0..<1, using: &generator)
+        // RFC 6120 §3.3 spreads out those whom a server has sent away: it does not keep their sessions.
+        if isInterrupted, let lasted, error.streamError == nil {
+            await wait(reconnect.interrupted(after: lasted, random: random))
+        } else {
+            await wait(reconnect.failed(random: random))
+        }
         return supervisor != nil
+    }
+
+    private func save(_ state: StreamState?) async {
+        guard state != nil || hasSavedState else { return }
+        hasSavedState = state != nil
+        await store.save(state, of: configuration.jid.bare)
     }
 
     private func wait(_ delay: Duration) async {

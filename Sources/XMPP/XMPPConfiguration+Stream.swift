@@ -5,7 +5,9 @@ internal import XMPPProtocol
 
 extension XMPPConfiguration {
     /// What the machine of a stream is told.
-    var stream: StreamConfiguration {
+    ///
+    /// - Parameter isResumable: Whether the server is asked to keep the session when the connection is lost.
+    func stream(isResumable: Bool) -> StreamConfiguration {
         var policy = SASLPolicy()
         policy.allowsPlain = allowsPlain
         policy.hasUsedSCRAM = hasUsedSCRAM
@@ -19,6 +21,6 @@ extension XMPPConfiguration {
             account: jid, resource: jid.resourcepart,
             authentication: SASLAuthentication(credentials: credentials, policy: policy), security: securityPolicy,
             language: language, sessionLimits: limits, usesStreamManagement: usesStreamManagement,
-            keepalive: keepalive, timeouts: timeouts, random: random)
+            isResumable: isResumable, keepalive: keepalive, timeouts: timeouts, random: random)
     }
 }

@@ -19,6 +19,15 @@ public struct XMPPConfiguration: Sendable {
         case directTLS
     }
 
+    /// When a received stanza counts as handled (XEP-0198 §4): what is not handled when the connection is lost is sent again.
+    public enum StanzaHandling: Sendable, Hashable {
+        /// When its events have been handed to delegates and sequences: it is in this program's memory.
+        case whenReceived
+        /// When every delegate's method has returned that it was passed to: a delegate that stores messages has stored it.
+        /// A stanza of which a delegate crashes this program is sent again. Sequences are not waited for.
+        case whenDelegatesAreDone
+    }
+
     /// The account's address. A resource in it is asked for; without one the server makes one up.
     public var jid: JID
     /// The password; `nil` logs in without an account (SASL ANONYMOUS), with the bare domain as ``jid``.
@@ -39,6 +48,8 @@ public struct XMPPConfiguration: Sendable {
     public var hasUsedSCRAM = false
     /// Whether Stream Management (XEP-0198) is switched on where the server offers it; default true.
     public var usesStreamManagement = true
+    /// When a received stanza counts as handled; default ``StanzaHandling/whenReceived``.
+    public var stanzaHandling = StanzaHandling.whenReceived
     /// How an idle stream is kept alive.
     public var keepalive = Keepalive.ping(after: .seconds(300))
     /// How long the server may take for each step.

@@ -74,6 +74,11 @@ package enum StreamOccurrence: Sendable, Equatable {
     case authenticated(mechanism: String)
     /// The session is usable.
     case established(EstablishedSession)
+    /// The session of an earlier connection goes on; what the server had not handled is sent again.
+    case resumed(EstablishedSession)
+    /// The session of an earlier connection is gone; a new one is about to be established, and the messages that the server
+    /// had not handled are sent again there.
+    case notResumed(FailedResumption)
     /// A stanza arrived. It counts as handled once the machine is told so.
     case stanza(Element)
     /// The server has handled every stanza up to this one, counted from the start, modulo 2^32.

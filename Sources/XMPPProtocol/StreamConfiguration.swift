@@ -22,6 +22,8 @@ package struct StreamConfiguration: Sendable {
     package var sessionLimits: XMLLimits
     /// Whether to switch on Stream Management where the server offers it.
     package var usesStreamManagement: Bool
+    /// Whether the server is asked to keep the session when the connection is lost (XEP-0198 §5).
+    package var isResumable: Bool
     /// Signs of life.
     package var keepalive: Keepalive
     /// Time-outs.
@@ -34,7 +36,8 @@ package struct StreamConfiguration: Sendable {
         account: JID, resource: String? = nil, authentication: SASLAuthentication,
         security: SecurityPolicy = .tlsRequired, language: String? = nil,
         limitsBeforeAuthentication: XMLLimits = .beforeAuthentication, sessionLimits: XMLLimits = .session,
-        usesStreamManagement: Bool = true, keepalive: Keepalive = .ping(after: .seconds(300)),
+        usesStreamManagement: Bool = true, isResumable: Bool = true,
+        keepalive: Keepalive = .ping(after: .seconds(300)),
         timeouts: StreamTimeouts = StreamTimeouts(), random: any RandomSource
     ) {
         self.account = account.bare
@@ -45,6 +48,7 @@ package struct StreamConfiguration: Sendable {
         self.limitsBeforeAuthentication = limitsBeforeAuthentication
         self.sessionLimits = sessionLimits
         self.usesStreamManagement = usesStreamManagement
+        self.isResumable = isResumable
         self.keepalive = keepalive
         self.timeouts = timeouts
         self.random = random

@@ -3,10 +3,13 @@
 package import XMPPCore
 package import XMPPXML
 
-/// Acknowledgements of Stream Management (XEP-0198 §4): what the server has handled, and what we have.
+/// Stream Management (XEP-0198): what the server has handled, what we have, and what is to be repeated when the connection is
+/// lost in between.
 package struct StreamManagement: Sendable, Equatable {
     /// How many stanzas may be unacknowledged at once before senders have to wait; 1,000.
     package static let maximumUnacknowledged: UInt32 = 1_000
+    /// How many bytes of stanzas may be unacknowledged at once before senders have to wait; 8 MiB.
+    package static let maximumUnacknowledgedBytes = 8 * 1_048_576
 
     private enum Phase: Sendable, Equatable {
         case off
@@ -22,10 +25,44 @@ package struct StreamManagement: Sendable, Equatable {
     /// Stanzas handled since `<enabled/>` was received, modulo 2^32.
     package private(set) var handled: UInt32 = 0
     private var leavesTheRest = false
+    /// Stanzas received and not handled yet.
+    private var unhandled: UInt32 = 0
+    /// Whether an answer was given that left received stanzas out.
+    private var owesAnswer = false
     private var requestedAt: UInt32?
+    /// The unacknowledged stanzas, oldest first.
+    private var queue: [Entry] = []
+    /// How many bytes the unacknowledged stanzas had on the wire.
+    package private(set) var unacknowledgedBytes = 0
+    /// The name under which the session can be resumed; opaque, of any length. `nil` where it cannot.
+    private var id: String?
+    private var location: String?
+    private var maximumDuration: Duration?
+
+    /// A stanza that the server has not acknowledged.
+    private struct Entry: Sendable, Equatable {
+        let stanza: UnacknowledgedStanza
+        let bytes: Int
+    }
 
     /// Makes it switched off.
     package init() {}
+
+    /// Takes a session up where it was interrupted, the server having handled `h` stanzas.
+    ///
+    /// - Returns: `nil` when the server claims more than was sent.
+    package init?(resuming state: StreamState, handledByServer h: UInt32) {
+        phase = .on
+        id = state.id
+        location = state.location
+        maximumDuration = state.maximumDuration
+        handled = state.handled
+        acknowledged = state.acknowledged
+        sent = state.sent
+        queue = state.unacknowledged.map { Entry(stanza: $0, bytes: Self.assumedBytes) }
+        unacknowledgedBytes = queue.count * Self.assumedBytes
+        guard acknowledge(h) else { return nil }
+    }
 
     /// Makes it switched on with counters as they would be after a long time.
     package init(sent: UInt32, acknowledged: UInt32, handled: UInt32) {
@@ -45,22 +82,75 @@ package struct StreamManagement: Sendable, Equatable {
     package var isAwaitingAcknowledgement: Bool { requestedAt != nil }
 
     /// Asks the server to switch it on. The outbound count starts here (XEP-0198 §4: at sending, not at `<enabled/>`).
-    package mutating func enable() -> Element {
+    ///
+    /// - Parameter isResumable: Whether the server is to keep the session when the connection is lost.
+    package mutating func enable(isResumable: Bool = true) -> Element {
         self = StreamManagement()
         phase = .enabling
-        return Element("enable", namespace: Namespace.streamManagement)
+        return Element(
+            "enable", namespace: Namespace.streamManagement, attributes: ["resume": isResumable ? "true" : nil])
     }
+
+    /// Asks the server to resume a session (XEP-0198 §5).
+    ///
+    /// - Returns: `nil` when it is one that cannot be resumed.
+    package static func resume(_ state: StreamState) -> Element? {
+        state.id.map {
+            Element(
+                "resume", namespace: Namespace.streamManagement,
+                attributes: ["h": String(state.handled), "previd": $0])
+        }
+    }
+
+    /// What a stanza is taken to need where nobody has counted.
+    package static let assumedBytes = 256
 
     /// Notes that a first-level element was written. Only stanzas count (XEP-0198 §4).
-    package mutating func sent(_ element: Element) {
+    ///
+    /// - Parameters:
+    ///   - element: What was written.
+    ///   - bytes: How many bytes it had.
+    ///   - time: When that was; `nil` where nobody looked at a clock.
+    package mutating func sent(_ element: Element, bytes: Int = Self.assumedBytes, at time: DateTime? = nil) {
         guard phase != .off, Self.isStanza(element) else { return }
         sent &+= 1
+        queue.append(Entry(stanza: UnacknowledgedStanza(element, sentAt: time), bytes: bytes))
+        unacknowledgedBytes += bytes
     }
 
-    /// Notes that a received stanza has been handled, whatever became of it.
+    /// Notes that a stanza was received; it is not handled yet.
+    package mutating func receivedStanza() {
+        guard phase == .on else { return }
+        unhandled &+= 1
+    }
+
+    /// Notes that received stanzas have been handled, whatever became of them.
+    ///
+    /// - Returns: An `<a/>` where the last answer was given too early to count them.
+    @discardableResult
+    package mutating func handledStanzas(_ count: UInt32) -> Element? {
+        guard phase == .on, !leavesTheRest else { return nil }
+        handled &+= count
+        unhandled -= min(count, unhandled)
+        guard owesAnswer, unhandled == 0 else { return nil }
+        owesAnswer = false
+        return answer
+    }
+
+    /// Notes that one received stanza has been handled, whatever became of it.
     package mutating func handledStanza() {
-        guard phase == .on, !leavesTheRest else { return }
-        handled &+= 1
+        handledStanzas(1)
+    }
+
+    /// The unacknowledged stanzas, oldest first.
+    package var pending: [UnacknowledgedStanza] { queue.map(\.stanza) }
+
+    /// What is needed to go on with the session, or to repeat what may be lost; `nil` where there is neither.
+    package func state(of jid: JID) -> StreamState? {
+        guard phase != .off, id != nil || !queue.isEmpty else { return nil }
+        return StreamState(
+            jid: jid, id: id, handled: handled, acknowledged: acknowledged, unacknowledged: pending,
+            location: location, maximumDuration: maximumDuration)
     }
 
     /// From now on nothing more is handled: the server keeps what it sends, and knows by the last count that it has to
@@ -90,11 +180,17 @@ package struct StreamManagement: Sendable, Equatable {
         switch (element.localName, phase) {
         case ("enabled", .enabling):
             phase = .on
+            if ["true", "1"].contains(element["resume"]), let id = element["id"], !id.isEmpty {
+                self.id = id
+                location = element["location"]
+                maximumDuration = element["max"].flatMap(UInt32.init).map { .seconds(Int64($0)) }
+            }
             return .enabled
         case ("failed", .enabling):
             self = StreamManagement()
             return .refused
         case ("r", .on):
+            owesAnswer = unhandled > 0
             return .answer(answer)
         case ("a", .on):
             return received(acknowledgement: element)
@@ -126,16 +222,30 @@ package struct StreamManagement: Sendable, Equatable {
     private mutating func received(acknowledgement element: Element) -> Outcome {
         requestedAt = nil
         // An unusable number says nothing: the queue stays as it is.
-        guard let text = element["h"], let h = UInt32(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return .ignored
-        }
-        // Everything is modulo 2^32, so "too high" is: further from the last acknowledgement than what was sent.
-        guard h &- acknowledged <= unacknowledged else { return .violation(Self.tooHigh(h: h, sent: sent)) }
-        acknowledged = h
-        return .acknowledged(h)
+        guard let h = Self.count(element) else { return .ignored }
+        let sent = sent
+        return acknowledge(h) ? .acknowledged(h) : .violation(Self.tooHigh(h: h, sent: sent))
     }
 
-    private static func tooHigh(h: UInt32, sent: UInt32) -> StreamError {
+    /// Takes the acknowledged stanzas out of the queue. Everything is modulo 2^32, so "too high" is: further from the last
+    /// acknowledgement than what was sent.
+    private mutating func acknowledge(_ h: UInt32) -> Bool {
+        guard h &- acknowledged <= unacknowledged else { return false }
+        let leaving = min(queue.count, Int(h &- acknowledged))
+        for entry in queue.prefix(leaving) { unacknowledgedBytes -= entry.bytes }
+        queue.removeFirst(leaving)
+        acknowledged = h
+        return true
+    }
+
+    /// The count in an element of Stream Management; `nil` when it is none (XEP-0198 §12: an `unsignedInt`).
+    package static func count(_ element: Element) -> UInt32? {
+        guard let text = element["h"], text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt32(text)
+    }
+
+    /// The error for a server that claims to have handled more than was sent (XEP-0198 §4).
+    package static func tooHigh(h: UInt32, sent: UInt32) -> StreamError {
         StreamError(
             .undefinedCondition, text: "you acknowledged \(h) stanzas, but \(sent) were sent",
             applicationCondition: Element(

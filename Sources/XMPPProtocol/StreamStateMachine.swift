@@ -22,6 +22,8 @@ package struct StreamStateMachine: Sendable {
         case securing
         /// SASL runs.
         case authenticating(SASLNegotiation)
+        /// `<resume/>` was sent.
+        case resuming(StreamFeatures)
         /// A resource is being bound.
         case binding(ResourceBinding, StreamFeatures)
         /// Stanzas flow.
@@ -50,6 +52,14 @@ package struct StreamStateMachine: Sendable {
     package internal(set) var management = StreamManagement()
     /// The largest first-level element that the server takes, in bytes (XEP-0478); `nil` when it did not say.
     package internal(set) var maximumOutgoingBytes: Int?
+    /// What an earlier connection left, until it is resumed or repeated.
+    var inheritance: StreamState?
+    /// Why the server did not resume it.
+    var refusal: StanzaError.Condition?
+    /// The address of the session.
+    var boundAddress: JID?
+    /// What this connection left.
+    private var leftover: StreamState?
     var hasAnnouncedConnection = false
     var keepalive = KeepaliveState()
     var unfinished = UnfinishedStanza()
@@ -57,8 +67,23 @@ package struct StreamStateMachine: Sendable {
     var isAcknowledgementDue = false
 
     /// Makes a machine for one connection.
-    package init(configuration: StreamConfiguration) {
+    ///
+    /// - Parameters:
+    ///   - configuration: What the stream is told.
+    ///   - state: What an earlier connection left: it is resumed, or repeated, once.
+    package init(configuration: StreamConfiguration, resuming state: StreamState? = nil) {
         self.configuration = configuration
+        inheritance = state
+    }
+
+    /// What the next connection needs to go on from here; `nil` where nothing is left.
+    package var resumableState: StreamState? {
+        switch state {
+        case .ended: leftover
+        case .established, .closing: boundAddress.flatMap(management.state(of:))
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
+            inheritance
+        }
     }
 
     /// Whether bytes must be parsed one event at a time: until the session is established, what follows an event may
@@ -106,7 +131,8 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+            .established:
             return finish(.transportEnded(reason))
         }
     }
@@ -126,8 +152,15 @@ package struct StreamStateMachine: Sendable {
     }
 
     /// The application has written a first-level element by itself.
-    package mutating func wrote(_ element: Element) -> [StreamAction] {
-        management.sent(element)
+    ///
+    /// - Parameters:
+    ///   - element: What was written.
+    ///   - bytes: How many bytes it had.
+    ///   - time: The wall-clock time, for the case that it has to be repeated.
+    package mutating func wrote(
+        _ element: Element, bytes: Int = StreamManagement.assumedBytes, at time: DateTime? = nil
+    ) -> [StreamAction] {
+        management.sent(element, bytes: bytes, at: time)
         guard management.isOn, !isAcknowledgementDue, management.unacknowledged > 0 else { return [] }
         isAcknowledgementDue = true
         return [.schedule(.acknowledgement, after: configuration.timeouts.acknowledgement)]
@@ -139,7 +172,35 @@ package struct StreamStateMachine: Sendable {
         return [.send(request), .schedule(.answer, after: configuration.timeouts.answer)]
     }
 
-    /// A stanza that was emitted has been kept or dealt with: only now does it count (XEP-0198 §4).
+    /// Stanzas that were emitted have been kept or dealt with: only now do they count (XEP-0198 §4).
+    ///
+    /// - Returns: What to write about it.
+    package mutating func handledStanzas(_ count: UInt32) -> [StreamAction] {
+        switch state {
+        case .ended: leftover?.handled &+= count
+        case .established, .closing:
+            if let answer = management.handledStanzas(count), isEstablished { return [.send(answer)] }
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding: break
+        }
+        return []
+    }
+
+    /// The application has a stanza to send while there is no session to send it in: where one waits to be resumed, it
+    /// waits with it, as if it had been sent and lost.
+    package mutating func keep(_ element: Element, at time: DateTime) {
+        guard var waiting = resumableState, waiting.id != nil, StreamManagement.isStanza(element),
+            waiting.unacknowledged.count < StreamManagement.maximumUnacknowledged
+        else { return }
+        waiting.unacknowledged.append(UnacknowledgedStanza(element, sentAt: time))
+        switch state {
+        case .ended: leftover = waiting
+        case .established, .closing: break
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
+            inheritance = waiting
+        }
+    }
+
+    /// One stanza that was emitted has been kept or dealt with; see ``handledStanzas(_:)``.
     package mutating func handledStanza() {
         management.handledStanza()
     }
@@ -154,7 +215,7 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended, .closing: return []
         case .idle, .securing: return finish(.closed) + [.abortTransport]
-        case .opening, .awaitingFeatures, .startingTLS, .authenticating, .binding:
+        case .opening, .awaitingFeatures, .startingTLS, .authenticating, .resuming, .binding:
             return abandon(.closed)
         case .established:
             // The last word on what arrived, so that the server re-sends nothing (XEP-0198 §4).
@@ -186,6 +247,7 @@ package struct StreamStateMachine: Sendable {
 
     /// Records that the stream is over.
     mutating func finish(_ reason: StreamEnd) -> [StreamAction] {
+        leftover = remains(after: reason)
         state = .ended
         management = StreamManagement()
         return StreamTimer.allCases.map(StreamAction.cancel) + [.emit(.ended(reason))]

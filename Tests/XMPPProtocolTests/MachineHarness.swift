@@ -19,7 +19,7 @@ struct MachineHarness {
     init(
         password: String = "secret", resource: String? = "orchard", security: SecurityPolicy = .tlsRequired,
         policy: SASLPolicy = SASLPolicy(), keepalive: Keepalive = .ping(after: .seconds(300)),
-        usesStreamManagement: Bool = true
+        usesStreamManagement: Bool = true, resuming state: StreamState? = nil
     ) throws {
         let account = SASLAccount(username: "romeo", password: SecretBytes(Array(password.utf8)))
         machine = StreamStateMachine(
@@ -27,7 +27,7 @@ struct MachineHarness {
                 account: try JID("romeo@example.net"), resource: resource,
                 authentication: SASLAuthentication(credentials: .account(account), policy: policy),
                 security: security, usesStreamManagement: usesStreamManagement, keepalive: keepalive,
-                random: CountingRandom()))
+                random: CountingRandom()), resuming: state)
     }
 
     /// The server's header.
@@ -80,11 +80,16 @@ struct MachineHarness {
 
     /// Up to the established session.
     mutating func establish(managed: Bool = true) throws {
+        try establish(enabled: managed ? "<enabled xmlns='urn:xmpp:sm:3'/>" : "<failed xmlns='urn:xmpp:sm:3'/>")
+    }
+
+    /// Up to the established session, with this answer to `<enable/>`.
+    mutating func establish(enabled: String) throws {
         let id = try bind()
         try receive(
             "<iq type='result' id='\(id)'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
                 + "<jid>romeo@example.net/orchard</jid></bind></iq>")
-        try receive(managed ? "<enabled xmlns='urn:xmpp:sm:3'/>" : "<failed xmlns='urn:xmpp:sm:3'/>")
+        try receive(enabled)
     }
 }
 

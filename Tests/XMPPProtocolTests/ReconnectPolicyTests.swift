@@ -22,4 +22,14 @@ struct ReconnectPolicyTests {
         var policy = ReconnectPolicy()
         for _ in 0..<100 { #expect(policy.failed(random: random) >= .seconds(1)) }
     }
+
+    @Test("a session that waits to be resumed is asked for soon; one that keeps breaking off, less and less soon")
+    func interruptions() {
+        var policy = ReconnectPolicy()
+        let delays = (0..<7).map { _ in policy.interrupted(after: .seconds(1), random: 1) }
+        #expect(delays == [3, 6, 12, 24, 48, 60, 60].map { Duration.seconds($0) })
+        #expect(policy.interrupted(after: .seconds(60), random: 1) == .seconds(3), "it had lasted")
+        #expect(policy.interrupted(after: .zero, random: 0) == .seconds(1))
+        #expect(policy.failed(random: 1) == .seconds(60), "an attempt that fails is one like any other")
+    }
 }

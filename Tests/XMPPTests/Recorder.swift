@@ -55,6 +55,11 @@ final class Recorder: ChatDelegate, MessageDelegate {
         case .changed(.removed(let jid), _): note("removed \(jid)")
         }
     }
+    func streamWasInterrupted(_ stream: XMPPStream, error: XMPPError) async { note("interrupted") }
+    func streamDidResume(_ stream: XMPPStream) async { note("resumed") }
+    func stream(_ stream: XMPPStream, didNotResume outcome: FailedResumption) async {
+        note("not resumed \(outcome.repeated.compactMap(\.id).joined(separator: " "))")
+    }
     func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async {
         note("disconnected \(error?.code.rawValue ?? "")")
     }

@@ -20,7 +20,7 @@ enum EventDocument {
         case .roster(.changed(let change, _)):
             return [roster(change, session)]
         case .connected, .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .subscriptionRequest,
-            .roster, .receipt, .disconnected:
+            .roster, .receipt, .interrupted, .resumed, .notResumed, .disconnected:
             return []
         }
     }

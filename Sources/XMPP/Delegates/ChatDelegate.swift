@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import XMPPCore
+public import XMPPProtocol
 
 /// Hears of the connection and of who is online.
 ///
@@ -14,6 +15,17 @@ public protocol ChatDelegate: AnyObject, Sendable {
 
     /// The session is established under `jid`, the full address that the server bound.
     func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async
+
+    /// The connection was lost. The session is not over: buddies stay as they are, requests go on waiting, and
+    /// ``streamDidResume(_:)`` follows, or ``stream(_:didNotResume:)`` when the server has given the session up.
+    func streamWasInterrupted(_ stream: XMPPStream, error: XMPPError) async
+
+    /// The session goes on, on another connection. What either side had sent meanwhile is delivered, once.
+    func streamDidResume(_ stream: XMPPStream) async
+
+    /// The server did not resume the session. The messages that it had not acknowledged are sent again in a new one, of which
+    /// ``stream(_:didAuthenticateAs:)`` tells next; who is online is found out anew.
+    func stream(_ stream: XMPPStream, didNotResume outcome: FailedResumption) async
 
     /// The stream is over; `error` is `nil` when this side closed it.
     func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async
@@ -55,6 +67,12 @@ extension ChatDelegate {
     public func stream(_ stream: XMPPStream, didReceiveSubscriptionRequest request: Presence) async {}
     /// Does nothing.
     public func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async {}
+    /// Does nothing.
+    public func streamWasInterrupted(_ stream: XMPPStream, error: XMPPError) async {}
+    /// Does nothing.
+    public func streamDidResume(_ stream: XMPPStream) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didNotResume outcome: FailedResumption) async {}
     /// Does nothing.
     public func streamDidDisconnect(_ stream: XMPPStream, error: XMPPError?) async {}
 }

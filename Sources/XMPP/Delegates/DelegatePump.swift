@@ -75,6 +75,9 @@ final class DelegatePump: Sendable {
         case .subscriptionRequest(let request):
             await delegate.stream(stream, didReceiveSubscriptionRequest: request)
         case .roster(let update): await delegate.stream(stream, didUpdateRoster: update)
+        case .interrupted(let error): await delegate.streamWasInterrupted(stream, error: error)
+        case .resumed: await delegate.streamDidResume(stream)
+        case .notResumed(let outcome): await delegate.stream(stream, didNotResume: outcome)
         case .disconnected(let error): await delegate.streamDidDisconnect(stream, error: error)
         case .message, .messageBounced, .receipt: break
         }
@@ -88,7 +91,7 @@ final class DelegatePump: Sendable {
             await delegate.stream(stream, didBounce: message, error: error)
         case .receipt(let id, let jid): await delegate.stream(stream, didReceiveReceiptFor: id, from: jid)
         case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .disconnected:
+            .subscriptionRequest, .roster, .interrupted, .resumed, .notResumed, .disconnected:
             break
         }
     }

@@ -44,7 +44,12 @@ package final class EventHub: Sendable {
             (state.subscribers.compactMap(\.queue), Array(state.pumps.values))
         }
         var pauses = false
-        for queue in queues { pauses = queue.append(batch) || pauses }
+        if !queues.isEmpty {
+            // Sequences may be read at any time or never: only delegates say when something is handled.
+            var plain = batch
+            if batch.first?.handling != nil { for index in plain.indices { plain[index].handling = nil } }
+            for queue in queues { pauses = queue.append(plain) || pauses }
+        }
         for pump in pumps { pauses = pump.queue.append(batch) || pauses }
         return pauses
     }

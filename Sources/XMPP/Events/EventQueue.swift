@@ -8,6 +8,8 @@ package struct EventDelivery: Sendable {
     package let stream: XMPPStream
     /// What happened on it.
     package let event: XMPPEvent
+    /// Held as long as the stanza behind the event is not handled; `nil` where nobody asks.
+    var handling: HandlingToken?
 }
 
 /// The bounded queue between a stream and its reader. The stream appends batches; the reader takes all that is there.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import XMPPCore
+public import XMPPProtocol
 
 /// What a stream reports, in the order in which it happened.
 public enum XMPPEvent: Sendable, Hashable {
@@ -26,6 +27,12 @@ public enum XMPPEvent: Sendable, Hashable {
     case messageBounced(Message, StanzaError)
     /// The addressee's client has received a message (XEP-0184).
     case receipt(messageID: String, from: JID)
+    /// The connection was lost; the session is waiting to be resumed on another one (XEP-0198 §5).
+    case interrupted(XMPPError)
+    /// The session goes on, under this address, on another connection; nothing is lost.
+    case resumed(JID)
+    /// The server did not resume the session: ``authenticated(_:)`` follows with a new one.
+    case notResumed(FailedResumption)
     /// The stream is over; the error is `nil` when this side closed it. Sent once, last.
     case disconnected(XMPPError?)
 }
@@ -36,7 +43,7 @@ extension XMPPEvent {
         switch self {
         case .message, .messageBounced, .receipt: true
         case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .disconnected:
+            .subscriptionRequest, .roster, .interrupted, .resumed, .notResumed, .disconnected:
             false
         }
     }

@@ -22,6 +22,12 @@ extension XMPPStream {
             throw XMPPError(.notConnected, "A stream can be connected once; make a new one.")
         }
         phase = .connecting
+        let outcome = await makeConnection()
+        if case .failure(let error) = outcome { finish(error) }
+        return try outcome.get()
+    }
+
+    private func makeConnection() async -> Result<JID, XMPPError> {
         // A task of its own, so that `disconnect()` can call off what is under way, look-ups included.
         let task = Task { await tryTargets() }
         connecting = task
@@ -32,7 +38,22 @@ extension XMPPStream {
             Task { await self.cancelAttempt() }
         }
         connecting = nil
-        if case .failure(let error) = outcome { finish(error) }
+        return outcome
+    }
+
+    /// Connects again for the session of an interrupted stream: resumes it, or makes a new one where the server does not.
+    ///
+    /// - Returns: The full address of the session.
+    /// - Throws: ``XMPPError``; the stream is still interrupted then, unless the error is permanent.
+    @discardableResult
+    package func reconnect() async throws(XMPPError) -> JID {
+        guard case .interrupted = phase else { throw disconnection ?? .notConnected }
+        phase = .connecting
+        await settle()
+        let outcome = await makeConnection()
+        if case .failure(let error) = outcome {
+            if isDisconnecting || error.isPermanent { finish(error) } else { phase = .interrupted(error) }
+        }
         return try outcome.get()
     }
 
@@ -43,6 +64,13 @@ extension XMPPStream {
                 host: $0, port: configuration.port,
                 security: configuration.hostSecurity == .directTLS ? .directTLS : .startTLS)
         }
+    }
+
+    /// Where the server would like the session to be asked for (XEP-0198 §5). The certificate proves the domain there as
+    /// everywhere; a place that the user names comes first.
+    private var preferredTarget: ConnectionTarget? {
+        guard override == nil, let state = machine.resumableState, state.id != nil else { return nil }
+        return state.location.flatMap(ConnectionTarget.init(location:))
     }
 
     private func tryTargets() async -> Result<JID, XMPPError> {
@@ -56,7 +84,8 @@ extension XMPPStream {
         }
         do {
             log(.step, "resolving \(domain)")
-            targets = try await configuration.connector.targets(for: domain, override: override)
+            let found = try await configuration.connector.targets(for: domain, override: override)
+            targets = (preferredTarget.map { [$0] } ?? []) + found
         } catch {
             return .failure(XMPPError(error, domain: domain))
         }
@@ -109,7 +138,10 @@ extension XMPPStream {
             return .failed(nil, spokeXMPP: false)
         }
         reached(.connected(StreamPlace(target)))
-        machine = StreamStateMachine(configuration: configuration.stream)
+        // What is still in the delegates' hands was not counted: the server sends it again.
+        ledger.forget()
+        machine = StreamStateMachine(
+            configuration: configuration.stream(isResumable: isResumable), resuming: machine.resumableState)
         attemptGotFeatures = false
         attemptEnd = nil
         endpoint = target.description

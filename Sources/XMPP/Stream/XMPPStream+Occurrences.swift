@@ -20,10 +20,16 @@ extension XMPPStream {
             reached(.authenticated(mechanism: mechanism))
         case .established(let session):
             established(session)
+        case .resumed(let session):
+            resumed(session)
+        case .notResumed(let outcome):
+            loseSession(
+                XMPPError(.connectionLost, "The session could not be resumed; what waited for it waits in vain."))
+            report(.notResumed(outcome))
         case .stanza(let element):
             if configuration.observer?.takesStanzas() == false { machine.leaveTheRest() }
             route(element)
-            machine.handledStanza()
+            arrivedStanza()
         case .acknowledged(let count):
             acknowledged(count)
         case .ended(let end):
@@ -43,9 +49,25 @@ extension XMPPStream {
     }
 
     private func established(_ session: EstablishedSession) {
+        start = .fresh
+        // Whoever brings the new session online needs to hear at once when that fails.
+        outlivesConnection = false
+        begin(session, .authenticated(session.jid))
+    }
+
+    /// The session goes on where it was.
+    private func resumed(_ session: EstablishedSession) {
+        start = isSessionAlive ? .resumed : .inherited
+        begin(session, .resumed(session.jid))
+    }
+
+    private func begin(_ session: EstablishedSession, _ news: XMPPEvent) {
         jid = session.jid
         features = session.features
         phase = .established
+        isSessionAlive = true
+        sessionExpiry?.cancel()
+        sessionExpiry = nil
         // The server decides on the address (RFC 6120 §7.6): from now on it is the own one.
         requests.account = session.jid
         tracker.account = session.jid.bare
@@ -53,20 +75,23 @@ extension XMPPStream {
             guard let self else { return }
             self.executor.run { self.assumeIsolated { $0.readersCaughtUp() } }
         }
-        log(.step, "session \(session.jid)")
+        log(.step, start == .fresh ? "session \(session.jid)" : "resumed session \(session.jid)")
         reached(.established(session.jid))
-        report(.authenticated(session.jid))
+        report(news)
         let waiter = attempt
         attempt = nil
         waiter?.resume(returning: .established(session.jid))
     }
 
-    /// The connection is over: during an attempt that is one target's failure, afterwards the stream's end.
+    /// The connection is over: during an attempt that is one target's failure, afterwards the stream's end, or an
+    /// interruption where the session can be resumed.
     private func ended(_ end: StreamEnd) {
         let error = attemptEnd ?? XMPPError(end, domain: configuration.jid.domainpart)
         if let waiter = attempt {
             attempt = nil
             waiter.resume(returning: .failed(error, spokeXMPP: attemptGotFeatures || end.isFinal))
+        } else if let error, outlivesConnection, !isDisconnecting, !error.isPermanent, resumableState?.id != nil {
+            interrupt(error)
         } else {
             finish(error)
         }
@@ -75,22 +100,18 @@ extension XMPPStream {
     /// Records the end of the stream and tells everybody who waits.
     func finish(_ error: XMPPError?) {
         if case .ended = phase { return }
-        let hadSession = hasSession
         phase = .ended(error)
         disconnection = error
         log(.step, error.map { "ended: \($0)" } ?? "ended")
         for timer in timers.values { timer.cancel() }
         timers = [:]
         let failure = error ?? .notConnected
-        for id in requests.streamEnded() { resolve(id, .failure(failure)) }
-        endWaiting(.failure(failure)) { $0 != .end }
-        if hadSession {
-            for transition in tracker.streamEnded() { report(transition) }
-        }
+        loseSession(failure)
+        endWaiting(.failure(failure)) { $0 != .end && $0 != .interruption }
         report(.disconnected(error))
         endTurn()
         if ownsHub { hub.finish() }
-        endWaiting { $0 == .end }
+        endWaiting { $0 == .end || $0 == .interruption }
     }
 
     func report(_ transition: PresenceTracker.Transition) {
@@ -107,7 +128,7 @@ extension XMPPStream {
             // Modulo 2^32: at or behind the acknowledged count.
             case .handled(let sent): Int32(bitPattern: count &- sent) >= 0
             case .room: true
-            case .end: false
+            case .end, .interruption, .settling: false
             }
         }
     }

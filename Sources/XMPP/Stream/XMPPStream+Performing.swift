@@ -88,9 +88,10 @@ extension XMPPStream {
     /// Ends the present turn: what was written goes out in one piece, what happened is published in one batch.
     func endTurn() {
         flush()
-        guard !deliveries.isEmpty else { return }
-        let batch = deliveries
+        guard !deliveries.isEmpty || arrived > 0 else { return }
+        var batch = deliveries
         deliveries = []
+        handOut(&batch)
         // Only in a session: before it there is no end of pausing, and little to read.
         if hub.publish(batch), hasSession, !isReadingPaused {
             isReadingPaused = true

@@ -138,8 +138,13 @@ extension XMPPStream {
         }
     }
 
-    /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot.
+    /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot. In an interrupted session it
+    /// waits: the request counts as handled, so it will not come again.
     func reply(_ iq: IQ) {
-        perform(machine.send(iq.element))
+        if isEstablished {
+            perform(machine.send(iq.element))
+        } else {
+            machine.keep(iq.element, at: .now)
+        }
     }
 }

@@ -17,7 +17,8 @@ extension XMPPStream {
     ///   - timeout: How long to wait; default 30 s.
     /// - Returns: The answer of type `result`.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/stanzaError`` when the answer is an error,
-    ///   ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or what ended the stream.
+    ///   ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or what ended the session. When the connection is lost and
+    ///   the session resumed, the request goes on waiting.
     @discardableResult
     public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
         let id = try await ask(request)
@@ -76,7 +77,7 @@ extension XMPPStream {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // The stream may have ended, or the answer come, while the request was written.
-                guard isEstablished, requests.isOpen(id: id) else {
+                guard isSessionAlive, requests.isOpen(id: id) else {
                     requests.forget(id: id)
                     continuation.resume(returning: .failure(disconnection ?? .notConnected))
                     return

@@ -45,7 +45,9 @@ extension XMPPStream {
     /// Waits until the server has handled everything sent so far: it has acknowledged it (XEP-0198), or, where Stream
     /// Management is off or not on yet, answered a ping sent behind it. Cancelling the task ends the waiting.
     ///
-    /// - Throws: ``XMPPError`` when the stream ends before, or with ``XMPPError/Code/cancelled``: what was sent may or may
+    /// When the connection is lost and the session resumed, the wait goes on.
+    ///
+    /// - Throws: ``XMPPError`` when the session ends before, or with ``XMPPError/Code/cancelled``: what was sent may or may
     ///   not have arrived.
     public func waitUntilHandled() async throws(XMPPError) {
         guard isEstablished else { throw disconnection ?? .notConnected }
@@ -71,6 +73,9 @@ extension XMPPStream {
             if ownsHub { hub.finish() }
         case .ended:
             break
+        case .interrupted(let error):
+            // Nobody can be told: the server ends the session by itself.
+            finish(error)
         case .connecting, .established:
             isDisconnecting = true
             connecting?.cancel()
@@ -137,8 +142,10 @@ extension XMPPStream {
         guard isEstablished else { throw disconnection ?? .notConnected }
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
         outgoing.append(contentsOf: bytes)
-        perform(machine.wrote(element))
-        if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2 {
+        perform(machine.wrote(element, bytes: bytes.count, at: .now))
+        if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2
+            || machine.management.unacknowledgedBytes >= StreamManagement.maximumUnacknowledgedBytes / 2
+        {
             perform(machine.burstSent())
         }
         endTurn()
@@ -158,5 +165,6 @@ extension XMPPStream {
     private var isCongested: Bool {
         (transport?.pendingBytes ?? 0) > Self.maximumPendingBytes
             || machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged
+            || machine.management.unacknowledgedBytes >= StreamManagement.maximumUnacknowledgedBytes
     }
 }

@@ -8,6 +8,10 @@ enum Awaited: Sendable, Equatable {
     case handled(UInt32)
     /// The end of the stream.
     case end
+    /// The end of the stream, or the loss of a connection that it outlives.
+    case interruption
+    /// That delegates are done with what they were given.
+    case settling
 }
 
 /// A task that waits.

@@ -4,7 +4,7 @@ package import SocketIO
 internal import Synchronization
 public import XMPPCore
 internal import XMPPCrypto
-internal import XMPPProtocol
+public import XMPPProtocol
 internal import XMPPTransport
 internal import XMPPXML
 
@@ -29,6 +29,8 @@ public actor XMPPStream {
         case fresh
         case connecting
         case established
+        /// The connection was lost because of this; the session waits to be resumed.
+        case interrupted(XMPPError)
         case ended(XMPPError?)
     }
 
@@ -65,6 +67,21 @@ public actor XMPPStream {
     var attemptEnd: XMPPError?
     var isDisconnecting = false
 
+    /// Whether the server is asked to keep the session when the connection is lost.
+    let isResumable: Bool
+    /// Whether the stream waits for ``reconnect()`` when the connection of a resumable session is lost, instead of ending.
+    var outlivesConnection = false
+    /// Whether there is a session, with or without a connection: roster, presences and requests belong to it.
+    var isSessionAlive = false
+    /// How the present connection got its session.
+    package internal(set) var start = SessionStart.fresh
+    /// Gives the session up when nobody can resume it any more.
+    var sessionExpiry: (any ScheduledTimer)?
+    /// Stanzas that are in the delegates' hands.
+    var ledger = HandlingLedger()
+    /// Stanzas received in the present turn and not handed out yet.
+    var arrived: UInt32 = 0
+
     var tracker: PresenceTracker
     /// The request for the roster that has no answer yet.
     var rosterRequest: RosterRequest?
@@ -95,16 +112,29 @@ public actor XMPPStream {
     var disconnection: XMPPError?
 
     /// Makes a stream; nothing happens before ``connect()``.
-    public init(_ configuration: XMPPConfiguration) {
-        self.init(configuration, hub: EventHub(), ownsHub: true)
+    ///
+    /// - Parameters:
+    ///   - configuration: Who to connect as, where to, and how.
+    ///   - isResumable: Whether to ask the server to keep the session when the connection is lost (XEP-0198 §5): only for
+    ///     who goes on from ``resumableState`` then. ``XMPPClient`` does.
+    ///   - state: What an earlier stream left in its ``resumableState``. ``connect()`` resumes that session, or else makes a
+    ///     new one and repeats there what the server had not acknowledged; ``isResumed`` tells.
+    public init(_ configuration: XMPPConfiguration, isResumable: Bool = false, resuming state: StreamState? = nil) {
+        self.init(
+            configuration, hub: EventHub(), ownsHub: true, isResumable: isResumable || state != nil, resuming: state)
     }
 
     /// Makes a stream that reports to a hub which may outlive it.
-    package init(_ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool) {
+    package init(
+        _ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool, isResumable: Bool = false,
+        resuming state: StreamState? = nil
+    ) {
         self.configuration = configuration
         self.hub = hub
         self.ownsHub = ownsHub
-        machine = StreamStateMachine(configuration: configuration.stream)
+        self.isResumable = isResumable
+        machine = StreamStateMachine(
+            configuration: configuration.stream(isResumable: isResumable), resuming: state)
         parser = XMLStreamParser(limits: .beforeAuthentication)
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)
@@ -114,6 +144,7 @@ public actor XMPPStream {
     deinit {
         // A stream that nobody refers to any more: nobody can end it, so it ends here, without a goodbye.
         for timer in timers.values { timer.cancel() }
+        sessionExpiry?.cancel()
         if let transport { executor.run { transport.abort() } }
         if ownsHub { hub.finish() }
     }
@@ -126,16 +157,33 @@ public actor XMPPStream {
     /// Whether stanzas can be sent: from the binding of the resource until either side ends the stream.
     public var isEstablished: Bool { hasSession && machine.isEstablished }
 
-    /// Whether there is a session, be it one that is being closed.
+    /// Whether there is a session on the present connection, be it one that is being closed.
     var hasSession: Bool {
         if case .established = phase { true } else { false }
     }
+
+    /// Whether the session is one that began on an earlier connection.
+    public var isResumed: Bool { start != .fresh }
+
+    /// What another stream needs to go on with this session, or to repeat what the server has not acknowledged; `nil` where
+    /// nothing is left, as after an orderly end.
+    public var resumableState: StreamState? { machine.resumableState }
 
     /// The buddy as far as it is known: its name in the roster and its resources online.
     public func buddy(_ jid: JID) -> Buddy { tracker.buddy(jid) }
 
     /// The buddies online, in no order.
     public var buddies: [Buddy] { tracker.buddies }
+}
+
+/// How a connection got its session.
+package enum SessionStart: Sendable, Hashable {
+    /// A resource was bound.
+    case fresh
+    /// The session of an earlier connection of the same stream goes on: all that was known is still so.
+    case resumed
+    /// The session of another stream goes on: roster and presences are not known here.
+    case inherited
 }
 
 /// What became of one attempt at one target.

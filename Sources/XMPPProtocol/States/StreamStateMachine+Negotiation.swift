@@ -14,7 +14,7 @@ extension StreamStateMachine {
         switch layer {
         case .unprotected: return announcement + startTLS(features)
         case .protected(let channel): return announcement + authenticate(features, channel)
-        case .authenticated: return bind(features)
+        case .authenticated: return startSession(features)
         }
     }
 
@@ -82,15 +82,20 @@ extension StreamStateMachine {
         }
     }
 
-    private mutating func bind(_ features: StreamFeatures) -> [StreamAction] {
+    /// The features of the authenticated stream: an earlier session is taken up before anything is bound (XEP-0198 §5).
+    private mutating func startSession(_ features: StreamFeatures) -> [StreamAction] {
         // RFC 6120 §4.3.2: a feature that is required and unknown means that no session can be had here.
         if let unknown = features.unknownRequired.first {
             return violate(StreamError(.unsupportedFeature, text: "\(unknown) is not supported"))
         }
+        maximumOutgoingBytes = features.maximumStanzaBytes
+        return resume(features) ?? bind(features)
+    }
+
+    mutating func bind(_ features: StreamFeatures) -> [StreamAction] {
         guard features.offersBind else {
             return abandon(.bindingFailed(.noFullAddress(nil)))
         }
-        maximumOutgoingBytes = features.maximumStanzaBytes
         var binding = ResourceBinding(
             account: configuration.account, resource: configuration.resource,
             requiresSession: features.requiresSession,
@@ -120,8 +125,11 @@ extension StreamStateMachine {
     /// The session can be used at once: `<enable/>` goes first, and its answer costs no round trip of its own.
     private mutating func establish(_ session: EstablishedSession) -> [StreamAction] {
         state = .established
+        boundAddress = session.jid
         let isManageable = configuration.usesStreamManagement && session.features.offersStreamManagement
-        let enable: [StreamAction] = isManageable ? [.send(management.enable())] : []
-        return [.cancel(.negotiation)] + enable + startKeepalive() + [.emit(.established(session))]
+        let enable: [StreamAction] =
+            isManageable ? [.send(management.enable(isResumable: configuration.isResumable))] : []
+        let (news, repeated) = repeatInheritance(in: session)
+        return [.cancel(.negotiation)] + enable + startKeepalive() + news + [.emit(.established(session))] + repeated
     }
 }

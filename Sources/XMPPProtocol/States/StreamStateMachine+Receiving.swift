@@ -29,7 +29,8 @@ extension StreamStateMachine {
         case .ended: return []
         // What is not XML after our own end of the stream changes nothing about it.
         case .closing(let end): return finish(end) + [.abortTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+            .established:
             return violate(StreamError(error))
         }
     }
@@ -39,7 +40,8 @@ extension StreamStateMachine {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end) + [.closeTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+            .established:
             return [.endStream] + finish(.closedByServer) + [.closeTransport]
         }
     }
@@ -74,6 +76,7 @@ extension StreamStateMachine {
         case .awaitingFeatures(let layer): return receivedAwaitingFeatures(element, layer)
         case .startingTLS: return receivedStartingTLS(element)
         case .authenticating(let negotiation): return receivedAuthenticating(element, negotiation)
+        case .resuming(let features): return receivedResuming(element, features)
         case .binding(let binding, let features): return receivedBinding(element, binding, features)
         // A stanza that arrives while we wait for the server's end is still one.
         case .closing: return StreamManagement.isStanza(element) ? [.emit(.stanza(element))] : []
@@ -86,7 +89,8 @@ extension StreamStateMachine {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end) + [.closeTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .established:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+            .established:
             return [.endStream] + finish(.streamError(StreamError(element))) + [.closeTransport]
         }
     }

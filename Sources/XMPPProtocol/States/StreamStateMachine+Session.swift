@@ -18,6 +18,7 @@ extension StreamStateMachine {
     /// (RFC 6120 §4.9.3.24 would let us close; nothing is gained by it).
     mutating func receivedInSession(_ element: Element) -> [StreamAction] {
         if StreamManagement.isStanza(element) {
+            management.receivedStanza()
             // An answer to our own ping is of interest to nobody else; it counts all the same.
             if isAnswerToPing(element) {
                 keepalive.pingID = nil
@@ -37,7 +38,12 @@ extension StreamStateMachine {
             return settled + [.emit(.acknowledged(h))] + more
         case .violation(let error):
             return violate(error)
-        case .enabled, .refused, .ignored:
+        case .enabled:
+            // What went out before the server agreed is asked for like everything else.
+            guard management.unacknowledged > 0, !isAcknowledgementDue else { return [] }
+            isAcknowledgementDue = true
+            return [.schedule(.acknowledgement, after: configuration.timeouts.acknowledgement)]
+        case .refused, .ignored:
             return wasAwaiting && !management.isAwaitingAcknowledgement ? [.cancel(.answer)] : []
         }
     }
@@ -49,6 +55,8 @@ extension StreamStateMachine {
             guard isNegotiating, !hasEnded else { return [] }
             // During a handshake there is no stream in which anything could be said.
             if case .securing = state { return finish(.timedOut(.negotiation)) + [.abortTransport] }
+            // An orderly end would end the session that the server may have resumed already.
+            if case .resuming = state { return finish(.timedOut(.negotiation)) + [.abortTransport] }
             return [.send(StreamError(.connectionTimeout).element)] + abandon(.timedOut(.negotiation))
         case .acknowledgement:
             isAcknowledgementDue = false

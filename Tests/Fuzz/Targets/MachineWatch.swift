@@ -107,10 +107,12 @@ struct MachineWatch {
         case .authenticated:
             try require(isSecure && hasSentAuth && !isAuthenticated, "authenticated at the wrong time")
             isAuthenticated = true
-        case .established(let session):
+        case .established(let session), .resumed(let session):
             try require(isAuthenticated && !isEstablished, "a session at the wrong time")
             try require(session.jid.isFull, "a session without a resource")
             isEstablished = true
+        case .notResumed:
+            try require(isAuthenticated && !isEstablished, "an earlier session is given up at the wrong time")
         case .stanza(let element): try require(isEstablished, "a stanza before the session: \(element)")
         case .acknowledged: try require(isEstablished, "an acknowledgement before the session")
         case .ended: hasEnded = true

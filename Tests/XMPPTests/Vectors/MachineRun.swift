@@ -196,7 +196,7 @@ struct MachineRun {
     /// Stream Management as the tables' header describes it, or before the server's agreement.
     private mutating func manage(_ state: String) throws {
         try establish(features: state == "bound without SM" ? Self.bind : Self.managed)
-        guard state.hasPrefix("sm") else { return }
+        guard state.hasPrefix("sm") || state == "resume sent" else { return }
         try receive("<enabled xmlns='\(Namespace.streamManagement)' id='sm1' resume='true'/>")
         for _ in 0..<3 { send(Element("message", namespace: Namespace.client)) }
         try receive("<a xmlns='\(Namespace.streamManagement)' h='1'/>")
@@ -204,5 +204,15 @@ struct MachineRun {
         if state.contains("2^32") {
             machine.management = StreamManagement(sent: 1, acknowledged: .max - 1, handled: 0)
         }
+        if state == "resume sent" { try askAgain() }
+    }
+
+    /// The connection is lost, and the session asked for on another one.
+    private mutating func askAgain() throws {
+        perform(machine.transportEnded(""))
+        machine = StreamStateMachine(configuration: machine.configuration, resuming: machine.resumableState)
+        try authenticate()
+        receiveHeader()
+        try receive("<stream:features>\(Self.managed)</stream:features>")
     }
 }

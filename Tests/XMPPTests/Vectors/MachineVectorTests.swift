@@ -160,6 +160,11 @@ struct MachineVectorTests {
         case "s-wrap.xml": #expect(management.unacknowledged == 0 && management.acknowledged == 1)
         case "s-enabled-twice.xml":
             #expect((management.sent, management.acknowledged, management.handled) == (3, 1, 2))
+        case "s-resumed-ok.xml":
+            #expect(outcome.elements.map(\.localName) == ["message", "r"], "the third one, once")
+            #expect((management.sent, management.acknowledged, management.handled) == (3, 2, 2))
+        case "s-failed-no-condition.xml", "s-failed-unknown-condition.xml":
+            #expect(outcome.elements.count == 1 && isReply(outcome.elements[0], "bind"))
         case "s-failed-enable.xml": #expect(!management.isOn)
         case "s-enabled-location-evil.xml", "s-enabled-id-5000.xml": #expect(management.isOn)
         case "s-eof-mid-stanza.xml": #expect(management.handled == 2 && outcome.stanzas.isEmpty)

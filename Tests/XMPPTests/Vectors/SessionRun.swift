@@ -115,7 +115,7 @@ extension SessionRun.Outcome {
         case .roster(.changed(let change, _)): rosterChanges.append(change)
         case .presence(let presence): presences.append(presence)
         case .roster(.received), .roster(.unchanged), .connected, .authenticated, .buddyCameOnline, .buddyChanged,
-            .buddyWentOffline, .disconnected:
+            .buddyWentOffline, .interrupted, .resumed, .notResumed, .disconnected:
             break
         }
     }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPTransport
+
+extension XMPPStream {
+    /// For how long an interrupted session is believed in where the server did not say how long it keeps it; 5 minutes.
+    static let assumedSessionLifetime: Duration = .seconds(300)
+
+    /// How long a new connection waits for delegates that are still at work on what came over the old one; 30 s.
+    static let maximumSettling: Duration = .seconds(30)
+
+    /// Whether the session waits for ``reconnect()``.
+    package var isInterrupted: Bool {
+        if case .interrupted = phase { true } else { false }
+    }
+
+    /// From now on the stream waits for ``reconnect()`` when the connection is lost and the session can be resumed.
+    package func outliveConnection() {
+        outlivesConnection = true
+    }
+
+    /// Waits until the stream is over or interrupted.
+    ///
+    /// - Returns: Why; `nil` when this side closed it.
+    package func waitUntilDown() async -> XMPPError? {
+        if hasSession { _ = await wait(for: .interruption, heedsCancellation: false) }
+        switch phase {
+        case .interrupted(let error): return error
+        case .fresh, .connecting, .established, .ended: return disconnection
+        }
+    }
+
+    /// The connection is gone, the session is not.
+    func interrupt(_ error: XMPPError) {
+        phase = .interrupted(error)
+        log(.step, "interrupted: \(error)")
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+        resumeSenders()
+        let lifetime = resumableState?.maximumDuration ?? Self.assumedSessionLifetime
+        sessionExpiry = configuration.clock.schedule(after: lifetime, on: executor) { [weak self] in
+            self?.assumeIsolated { $0.sessionExpired() }
+        }
+        report(.interrupted(error))
+        endTurn()
+        endWaiting { $0 == .interruption }
+    }
+
+    /// Nobody can be believed to be online after such a time. Whether the server still has the session is asked all the same.
+    private func sessionExpired() {
+        sessionExpiry = nil
+        loseSession(XMPPError(.connectionLost, "The connection could not be had again in time."))
+        endTurn()
+    }
+
+    /// The session is over: who waits for something in it is told, and its buddies are offline.
+    func loseSession(_ failure: XMPPError) {
+        sessionExpiry?.cancel()
+        sessionExpiry = nil
+        for id in requests.streamEnded() { resolve(id, .failure(failure)) }
+        endWaiting(.failure(failure)) { if case .handled = $0 { true } else { false } }
+        rosterRequest = nil
+        guard isSessionAlive else { return }
+        isSessionAlive = false
+        for transition in tracker.streamEnded() { report(transition) }
+    }
+
+    // MARK: What is handled
+
+    /// A stanza has gone where it belongs.
+    func arrivedStanza() {
+        switch configuration.stanzaHandling {
+        case .whenReceived: perform(machine.handledStanzas(1))
+        case .whenDelegatesAreDone: arrived &+= 1
+        }
+    }
+
+    /// Hands the events of the present turn out together with the stanzas behind them.
+    func handOut(_ batch: inout [EventDelivery]) {
+        guard arrived > 0 else { return }
+        let id = ledger.handOut(arrived)
+        arrived = 0
+        // Without events this is the last reference, and the stanzas are handled when those before them are.
+        let token = HandlingToken(id, of: self)
+        for index in batch.indices { batch[index].handling = token }
+    }
+
+    /// The delegates are done with what was handed out under an id.
+    func finishedHandling(_ id: Int) {
+        let count = ledger.finished(id)
+        if count > 0 { perform(machine.handledStanzas(count)) }
+        endTurn()
+        if ledger.isEmpty { endWaiting { $0 == .settling } }
+    }
+
+    /// Waits until the delegates are done with everything that came, at most ``maximumSettling``: what is not counted then
+    /// comes again.
+    package func settle() async {
+        guard !ledger.isEmpty else { return }
+        let timer = configuration.clock.schedule(after: Self.maximumSettling, on: executor) { [weak self] in
+            self?.assumeIsolated {
+                $0.ledger.forget()
+                $0.endWaiting { $0 == .settling }
+            }
+        }
+        _ = await wait(for: .settling, heedsCancellation: false)
+        timer.cancel()
+    }
+}
+
+extension ConnectionTarget {
+    /// A place as XEP-0198 §5 writes it: `host`, `host:port`, an IPv6 address in brackets; `nil` for anything else.
+    init?(location: String) {
+        let host: Substring
+        let rest: Substring
+        if location.hasPrefix("["), let end = location.firstIndex(of: "]") {
+            host = location[location.index(after: location.startIndex)..<end]
+            rest = location[location.index(after: end)...]
+        } else {
+            let end = location.firstIndex(of: ":") ?? location.endIndex
+            host = location[..<end]
+            rest = location[end...]
+        }
+        guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":") else { return nil }
+        let port = rest.isEmpty ? Security.startTLS.defaultPort : UInt16(rest.dropFirst())
+        guard let port, port > 0 else { return nil }
+        self.init(host: String(host), port: port, security: .startTLS)
+    }
+}
