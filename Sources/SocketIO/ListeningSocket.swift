@@ -18,7 +18,10 @@ package final class ListeningSocket: @unchecked Sendable {
     package let address: SocketAddress
 
     private let clock: any StreamClock
-    private let unlinkPath: String?
+    /// The file of a Unix socket that this object made.
+    private let file: SocketFile?
+    /// Whether others hold the same socket, as systemd does: it must go on listening when this object stops.
+    package let isShared: Bool
     private var descriptor: Descriptor?
     private var source: (any DispatchSourceRead)?
     private var pause: (any ScheduledTimer)?
@@ -27,8 +30,8 @@ package final class ListeningSocket: @unchecked Sendable {
 
     /// Binds and listens. Nothing is accepted until ``start(executorForConnection:_:)``. May be called from anywhere.
     ///
-    /// A Unix socket's file gets mode 0600 and is removed by ``close()``; a file that is already there is an error,
-    /// for whoever decides whether its owner is dead must hold a lock.
+    /// A Unix socket's file gets mode 0600 and is removed by ``close()`` unless another has taken its place; a file that
+    /// is already there is an error, for whoever decides whether its owner is dead must hold a lock.
     ///
     /// - Parameters:
     ///   - address: Where to listen; port 0 lets the system choose.
@@ -56,7 +59,36 @@ package final class ListeningSocket: @unchecked Sendable {
         self.executor = executor
         self.clock = clock
         self.address = SocketAddress.ask(descriptor) { getsockname($0, $1, $2) } ?? address
-        unlinkPath = address.isUnix ? address.host : nil
+        file = address.isUnix ? SocketFile(address.host) : nil
+        isShared = false
+    }
+
+    /// Takes over a socket that listens already, such as one that systemd hands over. Its file stays where it is, and
+    /// the socket goes on listening for whoever else holds it. May be called from anywhere.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A listening stream socket; it is made non-blocking.
+    ///   - executor: Whose queue accepts.
+    ///   - clock: Where time comes from.
+    /// - Throws: `SystemError` with `EINVAL` when it does not listen.
+    package init(
+        adopting descriptor: Descriptor, on executor: StreamExecutor, clock: any StreamClock = SystemClock()
+    ) throws(SystemError) {
+        var listens: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor.number, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 else {
+            throw SystemError.last("getsockopt")
+        }
+        guard listens == 1, let address = SocketAddress.ask(descriptor, { getsockname($0, $1, $2) }) else {
+            throw SystemError(EINVAL, "listen")
+        }
+        try descriptor.prepare()
+        self.descriptor = descriptor
+        self.executor = executor
+        self.clock = clock
+        self.address = address
+        file = nil
+        isShared = true
     }
 
     deinit {
@@ -89,12 +121,12 @@ package final class ListeningSocket: @unchecked Sendable {
         guard let descriptor else { return }
         wake()
         // Refuses from now on: the descriptor itself is closed when Dispatch has let go of it.
-        _ = shutdown(descriptor.number, Int32(SHUT_RDWR))
+        if !isShared { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
         source?.cancel()
         source = nil
         self.descriptor = nil
         accept = nil
-        if let unlinkPath { _ = unlink(unlinkPath) }
+        file?.remove()
     }
 
     private func checkQueue() {
@@ -136,5 +168,27 @@ package final class ListeningSocket: @unchecked Sendable {
         pause?.cancel()
         pause = nil
         source?.resume()
+    }
+}
+
+/// The file of a Unix socket, told from another that has taken its place.
+private struct SocketFile: Sendable {
+    private let path: String
+    private let device: UInt
+    private let inode: UInt
+
+    /// Notes which file is there now.
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.path = path
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+    }
+
+    /// Removes the file if it is still the same.
+    func remove() {
+        guard let now = SocketFile(path), now.device == device, now.inode == inode else { return }
+        _ = unlink(path)
     }
 }
