@@ -17,10 +17,11 @@ package struct ChildProcess: Sendable {
     ///   - environment: The whole environment of the child.
     ///   - descriptors: Which descriptor of ours becomes which of the child's; others above 2 are closed.
     ///   - ownGroup: Whether the child gets a process group of its own, so that Ctrl-C at the terminal does not reach it.
+    ///   - ownSession: Whether the child gets a session of its own, so that it outlives the terminal.
     /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when the program cannot be started.
     package init(
         _ words: [String], environment: [String: String], descriptors: [(ours: Int32, child: Int32)],
-        ownGroup: Bool = false
+        ownGroup: Bool = false, ownSession: Bool = false
     ) throws(ControlError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,6 +39,8 @@ package struct ChildProcess: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &signals)
         var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
         if ownGroup { flags |= POSIX_SPAWN_SETPGROUP }
+        // POSIX_SPAWN_SETSID of spawn.h, which Swift sees for programs with _GNU_SOURCE only.
+        if ownSession { flags |= 0x80 }
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var child: pid_t = 0

@@ -61,6 +61,8 @@ extension ControlErrorCode {
     package static let notConnected = word("not-connected")
     /// No daemon runs at the asked socket.
     package static let daemonNotRunning = word("daemon-not-running")
+    /// The daemon has as many clients as it takes, or is ending: the tool tries again.
+    package static let busy = word("busy")
     /// The daemon's program was not found.
     package static let daemonNotFound = word("daemon-not-found")
     /// No account with this name.
@@ -137,6 +139,7 @@ extension ControlErrorCode {
         Row(.refused, .refused, "the other side refused"),
         Row(.notConnected, .notRunning, retry: true, "the account is not connected"),
         Row(.daemonNotRunning, .notRunning, "no daemon runs there"),
+        Row(.busy, .temporary, retry: true, "the daemon has too many clients"),
         Row(.daemonNotFound, .notRunning, "the program jabberctld was not found"),
         Row(.accountNotFound, .notFound, "no such account"),
         Row(.contactNotFound, .notFound, "no such contact"),

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import SocketIO
+
+/// The place of a control socket: its folder, and the lock beside it that says whether a daemon serves there.
+///
+/// Whoever holds the lock may repair what a daemon that was killed has left. The lock's file stays: removing it would let two
+/// daemons hold the lock of two files with the same name.
+package struct SocketPlace: Sendable {
+    /// How often a lock that is taken is tried again, 20 ms apart, for one who only looked at it.
+    private static let lockAttempts = 10
+
+    /// The path of the socket.
+    package let path: String
+
+    /// Makes a place; nothing is touched.
+    package init(_ path: String) {
+        self.path = path
+    }
+
+    private var lockPath: String { path + ".lock" }
+
+    /// Takes the lock, makes the folder (0700) and removes a socket that nobody serves any more.
+    ///
+    /// - Returns: What holds the lock for as long as it lives.
+    /// - Throws: `ControlError`: `temporary` when a daemon runs there, `permissions` when the folder is not the user's alone,
+    ///   `inputOutput` when something else is in the way.
+    package func take() throws(ControlError) -> Descriptor {
+        try checkFolder()
+        let lock = try takeLock()
+        try removeStale()
+        return lock
+    }
+
+    /// Takes the lock alone, for a socket that somebody else has made and holds open.
+    ///
+    /// - Throws: As ``take()``.
+    package func takeLock() throws(ControlError) -> Descriptor {
+        let lock = try openLock(O_RDWR | O_CREAT)
+        for attempt in 1... {
+            if flock(lock.number, LOCK_EX | LOCK_NB) == 0 { break }
+            guard attempt < Self.lockAttempts else {
+                throw ControlError(.temporary, "a daemon runs already at \(path)")
+            }
+            usleep(20_000)
+        }
+        ftruncate(lock.number, 0)
+        try FileDescriptor(lock.number).writeAll(Array("\(getpid())\n".utf8), name: lockPath)
+        return lock
+    }
+
+    /// Whether a daemon holds the lock.
+    package var isTaken: Bool {
+        guard let lock = try? openLock(O_RDWR) else { return false }
+        return flock(lock.number, LOCK_SH | LOCK_NB) != 0
+    }
+
+    /// Whether somebody listens at the socket.
+    package var answers: Bool {
+        connectionError() == 0
+    }
+
+    private func openLock(_ flags: Int32) throws(ControlError) -> Descriptor {
+        let number = open(lockPath, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        guard number >= 0 else { throw failure("open", lockPath) }
+        let lock = Descriptor(owning: number)
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_uid == geteuid(), status.st_mode & S_IFMT == S_IFREG else {
+            throw ControlError(.permissions, "\(lockPath) is not a file of this user")
+        }
+        return lock
+    }
+
+    private func checkFolder() throws(ControlError) {
+        guard path.hasPrefix("/"), SocketAddress(unixPath: path) != nil, let slash = path.lastIndex(of: "/") else {
+            throw ControlError(.usage, "\(path) cannot be the path of a socket: absolute, at most 107 bytes")
+        }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        try PrivateFile.makeFolder(folder)
+        var status = stat()
+        guard lstat(folder, &status) == 0 else { throw failure("read", folder) }
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+            throw ControlError(.permissions, "\(folder) is not a folder of this user")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw ControlError(.permissions, "others may look into \(folder); run: chmod 700 '\(folder)'")
+        }
+    }
+
+    /// The lock is held: a socket of ours that refuses is what a killed daemon has left.
+    private func removeStale() throws(ControlError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw failure("read", path) }
+            return
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
+            throw ControlError(.inputOutput, "\(path) is in the way: it is not a socket of this user")
+        }
+        guard connectionError() == ECONNREFUSED else {
+            throw ControlError(.temporary, "another program listens at \(path)")
+        }
+        try PrivateFile.remove(path)
+    }
+
+    private func connectionError() -> Int32 {
+        guard let address = SocketAddress(unixPath: path) else { return EINVAL }
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, type, 0)
+        guard number >= 0 else { return errno }
+        let probe = Descriptor(owning: number)
+        let result = address.withSockaddr { connect(probe.number, $0, $1) == 0 ? 0 : errno }
+        // A full backlog: somebody listens, and has much to do.
+        return result == EAGAIN ? 0 : result
+    }
+
+    private func failure(_ verb: String, _ path: String) -> ControlError {
+        ControlError(.inputOutput, "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+    }
+}
