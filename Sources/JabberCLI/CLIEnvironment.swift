@@ -36,6 +36,15 @@ package struct CLIEnvironment: Sendable {
     }
     /// Connects to a daemon, or starts a private one.
     package var connect: @Sendable (DaemonChoice) async throws(ControlError) -> DaemonConnection
+    /// Runs the daemon with these words in this program's place; comes back only when that is not possible.
+    package var runDaemon: @Sendable (_ words: [String]) throws(ControlError) -> Void = { (_) throws(ControlError) in }
+    /// Starts the daemon with these words in the background, and waits until it serves at a socket; `false` when it did so
+    /// already.
+    package var startDaemon: @Sendable (_ words: [String], _ socket: String) throws(ControlError) -> Bool = {
+        (_, _) throws(ControlError) in true
+    }
+    /// Whether a daemon holds the place of a socket.
+    package var isDaemonAlive: @Sendable (_ socket: String) -> Bool = { _ in false }
     /// An RFC 3339 time as a person at this place reads it.
     package var localTime: @Sendable (String) -> String = { $0 }
     /// Told which connection a signal must end; `nil` when there is none any more.
@@ -74,6 +83,8 @@ package struct DaemonChoice: Hashable, Sendable {
     package var isPrivate: Bool
     /// How talkative a private daemon shall be on standard error, 0 and up.
     package var verbosity: Int
+    /// Whether only a daemon that runs will do.
+    package var needsRunning = false
 }
 
 /// A connection to a daemon, and what to do at its end.

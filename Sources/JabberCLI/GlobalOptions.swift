@@ -49,7 +49,9 @@ struct GlobalOptions: Sendable {
         session.port = line.int("port")
         session.tls = line.value("tls").flatMap(AccountConfiguration.TLSMode.init(rawValue:))
         session.ca = line.value("ca").map(environment.absolute)
-        session.config = line.value("config").map(environment.absolute)
+        let needsRunning = line.command?.needsRunningDaemon == true
+        // The settings of a daemon that runs are its own affair.
+        if !needsRunning { session.config = line.value("config").map(environment.absolute) }
         self.session = session
         passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }
         form = line.value("output").flatMap(OutputForm.init(rawValue:)) ?? .human
@@ -60,10 +62,13 @@ struct GlobalOptions: Sendable {
         isColoured = Self.isColoured(line, environment)
         timeout = line.value("timeout").flatMap { Double($0) }
         // Settings of its own are not those of a daemon that runs already.
-        let isOwn = session.config != nil || session.jid != nil || session.host != nil
+        let isOwn =
+            session.config != nil || session.jid != nil || session.host != nil || session.port != nil
+            || session.tls != nil || session.ca != nil
         daemon = DaemonChoice(
             socket: line.value("socket").map(environment.absolute),
-            isPrivate: line.has("no-daemon") || (isOwn && line.value("socket") == nil), verbosity: verbosity)
+            isPrivate: !needsRunning && (line.has("no-daemon") || (isOwn && line.value("socket") == nil)),
+            verbosity: verbosity, needsRunning: needsRunning)
         isDryRun = line.has("dry-run")
         mayAsk = !line.has("no-ask")
     }

@@ -31,6 +31,11 @@ enum StandardStreams {
             try terminal.readAll(number, limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
         }
         environment.askPassword = { (prompt) throws(ControlError) in try terminal.askPassword(prompt: prompt) }
+        environment.runDaemon = { (words) throws(ControlError) in try launcher.run(words) }
+        environment.startDaemon = { (words, socket) throws(ControlError) in
+            try launcher.start(words, socket: SocketPlace(socket))
+        }
+        environment.isDaemonAlive = { SocketPlace($0).isTaken }
         environment.localTime = { LocalTime.text($0) }
         environment.watch = { terminal.watch($0) }
         environment.stopWaiting = { terminal.stopWaiting($0) }

@@ -5,13 +5,19 @@ package import SocketIO
 
 /// The core of every daemon: owns the accounts' sessions and serves control connections.
 ///
-/// What differs between a daemon for one command and one that stays is only where connections come from.
+/// What differs between a daemon for one command and one that stays is where connections come from, and that the latter
+/// holds the sessions of its accounts open.
 package actor Daemon {
     /// What the daemon knows of the world around it.
     nonisolated let environment: DaemonEnvironment
+    /// Which run of the daemon this is.
+    nonisolated let instance: String
 
-    private let instance: String
     private var sessions: [SessionSelection: AccountSession] = [:]
+    /// The configured accounts, in a daemon that stays.
+    var book: AccountBook?
+    /// What a daemon that stays knows of itself; `nil` in one for a single command.
+    var office: DaemonOffice?
     private var isStopping = false
 
     /// Makes a daemon without sessions.
@@ -25,24 +31,33 @@ package actor Daemon {
     ///
     /// - Parameter transport: A transport that was not started yet.
     package func serve(_ transport: any ByteTransport) async {
-        let control = ControlSession(
+        await control(over: transport).run()
+    }
+
+    /// The daemon's end of a control connection, not running yet.
+    nonisolated func control(over transport: any ByteTransport) -> ControlSession {
+        ControlSession(
             over: transport, greeting: ControlGreeting(instance: instance), service: MethodService(daemon: self))
-        await control.run()
     }
 
     /// Ends every session in good order: at most 5 seconds each, all at a time. Methods that run fail.
     package func stop() async {
         isStopping = true
+        let all = Array(sessions.values) + (book?.all ?? [])
         await withTaskGroup { group in
-            for session in sessions.values { group.addTask { await session.close() } }
+            for session in all { group.addTask { await session.close() } }
         }
         sessions = [:]
     }
+
+    /// Whether the daemon is ending.
+    var isEnding: Bool { isStopping }
 
     /// The session that a request is for; made when it is the first.
     ///
     /// - Throws: `ControlError` when the settings name no usable account.
     func session(for selection: SessionSelection) throws(ControlError) -> AccountSession {
+        if let book { return try book.session(for: selection) }
         if let session = sessions[selection] { return session }
         guard !isStopping else { throw ControlError(.cancelled, "the daemon is ending") }
         let session = try AccountSession(

@@ -14,14 +14,22 @@ package enum DaemonMain {
     private static let closingTime: Duration = .seconds(5)
 
     private static let help = """
-        usage: jabberctld --private [--verbose]...
+        usage: jabberctld [--socket PATH] [--config PATH] [--verbose]...
+               jabberctld --private [--verbose]...
 
-        The daemon of jabberctl. With --private it serves one control connection on
-        descriptor 3 and ends with it; jabberctl starts it so by itself.
+        The daemon of jabberctl. It holds the sessions of all configured accounts open
+        and answers jabberctl at its control socket, at once. SIGHUP makes it read its
+        settings again, SIGTERM makes it end in good order. It stays in the foreground;
+        jabberctl daemon start puts it into the background.
 
-          --verbose   say on standard error what the streams do; twice: every stanza
-          --version   show the version
-          --help      show this help
+        With --private it serves one control connection on descriptor 3 and ends with
+        it; jabberctl starts it so by itself when no other runs.
+
+          --socket PATH   serve here instead of $XDG_RUNTIME_DIR/jabberctl/control.sock
+          --config PATH   use this settings file
+          --verbose       say on standard error what the streams do; twice: every stanza
+          --version       show the version
+          --help          show this help
 
         """
 
@@ -31,28 +39,48 @@ package enum DaemonMain {
     package static func run(_ arguments: [String]) -> Never {
         FileDescriptor.occupyStandard()
         Hardening.apply()
+        var order = ServiceOrder(arguments: arguments)
         var isPrivate = false
         var verbosity = 0
-        for argument in arguments {
+        var words = arguments[...]
+        while let argument = words.popFirst() {
             switch argument {
             case "--private": isPrivate = true
             case "--verbose", "-v": verbosity += 1
+            case "--socket": order.socket = path(after: argument, &words)
+            case "--config": order.settings = path(after: argument, &words)
             case "--help", "-h": end(.done, help, to: STDOUT_FILENO)
             case "--version": end(.done, "jabberctld \(ProductVersion.current)\n", to: STDOUT_FILENO)
             default: end(.usage, "jabberctld: unknown argument \(TerminalText.line(argument))\n" + help)
             }
         }
-        guard isPrivate else { end(.usage, "jabberctld: nothing to do without --private\n" + help) }
-        serve(verbosity)
-    }
-
-    private static func serve(_ verbosity: Int) -> Never {
         var environment = DaemonEnvironment(variables: variables())
         if verbosity > 0 {
             environment.log = { Log.write($0) }
             environment.logLevel = verbosity > 1 ? .wire : .step
         }
-        let daemon = PrivateDaemon(environment: environment)
+        if isPrivate {
+            guard order.socket == nil, order.settings == nil else {
+                end(.usage, "jabberctld: --private takes neither --socket nor --config\n" + help)
+            }
+            serve(PrivateDaemon(environment: environment))
+        }
+        environment.notice = { Log.write(StreamLogEntry(.step, $0)) }
+        do throws(ControlError) {
+            try Service.run(order, environment: environment, variables: variables())
+        } catch {
+            end(error.exit, "jabberctld: \(TerminalText.line(error.message))\n")
+        }
+    }
+
+    private static func path(after option: String, _ words: inout ArraySlice<String>) -> String {
+        guard let path = words.popFirst(), path.hasPrefix("/") else {
+            end(.usage, "jabberctld: \(option) needs an absolute path\n")
+        }
+        return path
+    }
+
+    private static func serve(_ daemon: PrivateDaemon) -> Never {
         let transport: SocketTransport
         do throws(SystemError) {
             guard isSocket(controlDescriptor) else { throw SystemError(ENOTSOCK, "descriptor 3") }
@@ -71,15 +99,20 @@ package enum DaemonMain {
 
     /// Ends the streams in good order upon a signal, and then the process; a second signal ends it at once.
     private static func endUpon(_ number: Int32, _ daemon: PrivateDaemon) -> any DispatchSourceSignal {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler {
+        upon(number) {
             signal(number, SIG_DFL)
             Task {
                 await Race.attempt(within: closingTime) { await daemon.stop() }
                 exit(128 + number)
             }
         }
+    }
+
+    /// Does something upon a signal, for as long as the source lives.
+    static func upon(_ number: Int32, _ action: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler(handler: action)
         source.activate()
         return source
     }

@@ -12,7 +12,8 @@ struct DaemonProgramTests {
     @Test(
         "Without a control connection, or asked for what it cannot do, it says so: exit code 64",
         arguments: [
-            [], ["--private"], ["--private", "--forever"], ["--listen"],
+            ["--socket"], ["--socket", "control.sock"], ["--private", "--config", "/x"], ["--private"],
+            ["--private", "--forever"], ["--listen"],
         ])
     func usage(_ arguments: [String]) throws {
         #expect(try Daemon.start(arguments, control: nil).wait(milliseconds: 5_000) == 64)

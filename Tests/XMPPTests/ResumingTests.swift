@@ -2,9 +2,8 @@
 
 import Synchronization
 import Testing
+import XMPP
 import XMPPTestSupport
-
-@testable import XMPP
 
 @Suite("A session that outlives its connection (XEP-0198 §5)", .timeLimit(.minutes(2)))
 struct ResumingTests {
@@ -156,34 +155,18 @@ struct ResumingTests {
         let keeper = Keeper()
         client.add(messageDelegate: keeper)
         try await client.start()
+        let before = await Self.count(server)
         try await server.send(Message(to: try JID("romeo@example.net/orchard"), body: "keep me"), as: "juliet")
         await keeper.began()
         try await client.stream?.ping()
-        let place = await Self.place(of: "keep me", server)
-        #expect(await Self.count(server) < place, "it is in the delegate's hands")
+        let during = await Self.count(server)
+        #expect(during == before, "it is in the delegate's hands")
         keeper.finish()
         _ = try await server.firstElement(from: "romeo") {
-            $0.localName == "a" && ($0["h"].flatMap { UInt32($0) } ?? 0) >= place
+            $0.localName == "a" && ($0["h"].flatMap { UInt32($0) } ?? 0) > during
         }
         await client.stop()
         await server.stop()
-    }
-
-    @Test("the log never says under which name a session can be resumed", arguments: ["enabled", "resume", "resumed"])
-    func log(name: String) {
-        let element = Element(
-            name, namespace: Namespace.streamManagement, attributes: ["id": "secret", "previd": "secret", "h": "1"])
-        let line = WireLog.describe(element)
-        #expect(!line.contains("secret"))
-        #expect(line.contains("h='1'"))
-    }
-
-    /// Which of the stanzas that count the message was.
-    private static func place(of body: String, _ server: LoopbackServer) async -> UInt32 {
-        let sent = await server.transcript.filter { $0.direction == .toClient }.map(\.element)
-        let counted = sent.drop { $0.localName != "enabled" }.filter { $0.namespace == Namespace.client }
-        let index = counted.firstIndex { (try? Message($0))?.body == body } ?? 0
-        return UInt32(index + 1)
     }
 
     /// The highest count that the client has acknowledged.

@@ -38,6 +38,7 @@ package enum CommandRunner {
             case "online": return try await OnlineCommand.run(context, command)
             case "send": return try await SendCommand.run(context, command)
             case "listen": return try await ListenCommand.run(context, command)
+            case "daemon.stop", "daemon.restart": return try await DaemonCommands.end(context, command)
             default: return try await SimpleCommands.run(context, command)
             }
         } catch {
@@ -89,6 +90,10 @@ package enum CommandRunner {
             try context.output.write(try Completion.script(for: context.line.arguments[0]))
         case "help":
             try help(context)
+        case "daemon.run":
+            try DaemonCommands.run(context)
+        case "daemon.start":
+            try DaemonCommands.start(context)
         default:
             return try AccountCommands.run(context, command)
         }

@@ -49,7 +49,8 @@ private final class EventPrinter: Sendable {
                 state.failure = error
                 return false
             }
-            state.count += 1
+            // That something is missing is no event to count.
+            if event.string("type") != "gap" { state.count += 1 }
             return most.map { state.count < $0 } ?? true
         }
     }
@@ -104,6 +105,8 @@ enum EventText {
         case "account":
             let reason = event["reason"]?["message"]?.stringValue.map { ": \($0)" } ?? ""
             return (event.string("connection") ?? "") + reason
+        case "gap":
+            return "events are missing here: the daemon keeps them no more"
         default:
             return event.string("type") ?? ""
         }

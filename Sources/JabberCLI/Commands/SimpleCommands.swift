@@ -7,6 +7,10 @@ enum SimpleCommands {
     /// How the result of a method is shown; `nil` for a method that is not of this kind.
     static func records(of method: String, _ result: JSONObject) -> Records? {
         switch method {
+        case "status": Records(result, "accounts", [Column("NAME", "name"), Column("JID", "jid")] + connection)
+        case "connect", "disconnect", "reconnect": Records(rows: [result], [Column("ACCOUNT", "account")] + connection)
+        case "daemon.info", "daemon.reload", "daemon.stop", "daemon.restart":
+            Records(rows: [result], DaemonCommands.columns)
         case "presence.show": Records(rows: [result], presence)
         case "presence.set": Records(rows: [result], [Column("SHOW", "show", .show), Column("STATUS", "status")])
         case "roster.list": Records(result, "contacts", contact)
@@ -46,6 +50,12 @@ enum SimpleCommands {
     private static let contact = [
         Column("JID", "jid"), Column("NAME", "name"), Column("SUBSCRIPTION", "subscription"), Column("ASK", "ask"),
         Column("GROUPS", "groups"),
+    ]
+
+    private static let connection = [
+        Column("STATE", "connection", .connection), Column("SINCE", "since", .time), Column("SHOW", "show", .show),
+        Column("ONLINE", "online"), Column("CONTACTS", "contacts"), Column("SECURITY", "security.version"),
+        Column("REASON", "reason.message"),
     ]
 
     private static let presence = [
@@ -107,8 +117,14 @@ enum SimpleCommands {
 
     /// What a person at a terminal is told instead of an empty table.
     private static let emptiness = [
-        "roster.list": "there is no contact", "sub.pending": "no request waits for your answer",
+        "roster.list": "there is no contact", "status": "the daemon has no account",
+        "sub.pending": "no request waits for your answer",
     ]
+
+    private static func isConnected(_ result: JSONObject) -> Bool {
+        let accounts = result["accounts"]?.arrayValue ?? []
+        return !accounts.isEmpty && accounts.allSatisfy { $0["connection"] == "connected" }
+    }
 
     private static func exit(_ context: CommandContext, _ command: CommandSpec, _ result: JSONObject) -> ExitCode {
         let asksForNo = context.options.isQuiet || context.line.has("exit-code")
@@ -116,6 +132,8 @@ enum SimpleCommands {
         case "presence.show" where asksForNo && result.bool("online") != true:
             return .answerIsNo
         case "sub.pending" where asksForNo && result["requests"]?.arrayValue?.isEmpty != false:
+            return .answerIsNo
+        case "status" where asksForNo && !isConnected(result):
             return .answerIsNo
         case "diag" where result.bool("ok") == false:
             let error = ControlError(json: result["error"]?.objectValue ?? [:])

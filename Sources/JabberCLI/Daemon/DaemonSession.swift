@@ -23,6 +23,24 @@ struct DaemonSession: Sendable {
     static func run<Result: Sendable>(
         _ context: CommandContext, limit: Double?, _ body: (DaemonSession) async throws(ControlError) -> Result
     ) async throws(ControlError) -> Result {
+        for attempt in 1... {
+            do throws(ControlError) {
+                return try await attemptRun(context, limit: limit, body)
+            } catch {
+                // Many commands at a time are more than a daemon takes: this one's turn comes. Nothing was asked yet.
+                guard error.code == .busy, attempt < maximumAttempts else { throw error }
+            }
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
+        }
+        throw ControlError(.busy, "the daemon has too many clients")
+    }
+
+    /// How often a daemon is asked that has too many clients.
+    private static let maximumAttempts = 200
+
+    private static func attemptRun<Result: Sendable>(
+        _ context: CommandContext, limit: Double?, _ body: (DaemonSession) async throws(ControlError) -> Result
+    ) async throws(ControlError) -> Result {
         let connection = try await context.environment.connect(context.options.daemon)
         let client = connection.client
         context.environment.watch(connection)

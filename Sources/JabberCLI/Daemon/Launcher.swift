@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Glibc
 internal import JabberControl
 internal import SocketIO
@@ -22,6 +23,12 @@ struct Launcher: Sendable {
             }
             return connection
         }
+        if choice.needsRunning {
+            guard let connection = await running(at: paths.controlSocket) else {
+                throw ControlError(.daemonNotRunning, "no daemon runs; start it with: jabberctl daemon start")
+            }
+            return connection
+        }
         if !choice.isPrivate, access(paths.controlSocket, F_OK) == 0,
             let connection = await running(at: paths.controlSocket)
         {
@@ -35,6 +42,9 @@ struct Launcher: Sendable {
         let executor = StreamExecutor(label: "jabberctl.control")
         do throws(SystemError) {
             let transport = try await SocketTransport.connect(to: address, on: executor, timeout: .seconds(2))
+            // Passwords may go there: the other end must be this user's.
+            let peer = try? executor.queue.sync { () throws(SystemError) in try transport.peerCredentials() }
+            guard peer?.userID == geteuid() else { return nil }
             let client = ControlClient(over: transport)
             return DaemonConnection(client: client, isPrivate: false, finish: { await client.close() })
         } catch {

@@ -35,6 +35,8 @@ enum ManualPage {
     private static let description = [
         "jabberctl talks to a daemon, jabberctld. When one runs, its control socket is used; otherwise a private one is "
             + "started for the command, which logs in, does the work and leaves.",
+        "jabberctl daemon start starts a daemon that stays. It holds the sessions of all configured accounts open, comes back "
+            + "when a connection is lost, and commands through it answer at once.",
         "Output is a table on a terminal and tab-separated without a header in a pipe; --json and --output choose other "
             + "forms. Errors go to standard error. Text from the network never reaches a terminal raw: control and "
             + "invisible characters are shown as \\u{hex}.",
@@ -62,6 +64,7 @@ enum ManualPage {
         ),
         ("/etc/jabberctl/config.json", "the administrator's settings, below the user's"),
         ("$XDG_RUNTIME_DIR/jabberctl/control.sock", "control socket of a running daemon"),
+        ("$XDG_STATE_HOME/jabberctl/daemon.log", "what a daemon in the background has to say; .old: the one before"),
     ]
 
     private static func entry(_ command: CommandSpec) -> [String] {

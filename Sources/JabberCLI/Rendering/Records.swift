@@ -10,6 +10,7 @@ struct Column: Sendable {
         case time
         case show
         case state
+        case connection
     }
 
     let heading: String
@@ -57,6 +58,9 @@ struct Column: Sendable {
         case .text: return Cell(TerminalText.line(text))
         case .time: return Cell(text.isEmpty ? "" : TerminalText.line(environment.localTime(text)))
         case .show: return Cell(TerminalText.line(text), Self.colour(show: text))
+        case .connection:
+            let colour: Colour = text == "connected" ? .good : text == "failed" ? .bad : .weak
+            return Cell(TerminalText.line(text), colour)
         case .state: return Cell(TerminalText.line(text), text == "failed" ? .bad : text == "skipped" ? .faint : .good)
         }
     }

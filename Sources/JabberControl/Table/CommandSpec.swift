@@ -20,6 +20,8 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
         case contacts = "Presence and contacts"
         /// Accounts and the rest.
         case accounts = "Accounts"
+        /// The daemon that stays, and its connections.
+        case daemon = "Daemon"
         /// Looking into things.
         case tools = "Tools"
     }
@@ -46,6 +48,8 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
     package var event: [FieldSpec] = []
     /// Who does the work.
     package var place: Place = .daemon
+    /// Whether it is about the daemon that runs: no private one is started for it.
+    package var needsRunningDaemon = false
     /// The exit codes beyond those that every command has.
     package var exits: [ExitCode] = []
     /// Examples for the manual.

@@ -83,19 +83,23 @@ extension MethodTable {
             "You are online while it listens for messages, so that the server hands over those that it has kept. What comes "
                 + "after the last one asked for with --count stays with the server if it can keep it (XEP-0198); messages "
                 + "that --from leaves out are handed over too, and are not shown.",
+            "A daemon that stays keeps the latest events of each account in memory, at most 1000 and about 2 MiB: --since shows "
+                + "those after a cursor first. When some of them are gone already, or the daemon was started anew since, an event "
+                + "of the type gap says so.",
         ]
         command.options = [
             .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),
             .value(
                 "kind", nil, "K,K", .choices(["message", "presence", "state", "roster", "account"]),
                 "only these kinds", default: "message"),
+            .value("since", nil, "CURSOR", "first show the events after this cursor that are kept still"),
             .value("count", nil, "N", .whole(1...1_000_000_000), "end after this many events"),
         ]
         command.place = .daemonStream
         command.result = [api, account]
         command.event = [
-            api, FieldSpec("cursor", "string", "grows with each event; absent without a journal"), account,
-            FieldSpec("type", "string", "message, presence, state, roster or account"),
+            api, FieldSpec("cursor", "string", "grows with each event; absent without a daemon that stays"), account,
+            FieldSpec("type", "string", "message, presence, state, roster, account or gap"),
             FieldSpec("at", "time", "when it happened"),
             FieldSpec("from", "string", "message, presence: the sender; state: bare JID of the contact"),
             FieldSpec("to", "string", "message: the address it was sent to"),
@@ -117,6 +121,7 @@ extension MethodTable {
             FieldSpec("contact", "object", "roster: the contact as in roster list; subscription remove = gone"),
             FieldSpec("connection", "string", "account: connected, disconnected or connecting"),
             FieldSpec("reason", "object", "account: why it was disconnected: code, message"),
+            FieldSpec("after", "string", "gap: the cursor that was asked for; what came next after it is gone"),
         ]
         command.examples = ["jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body"]
         return command

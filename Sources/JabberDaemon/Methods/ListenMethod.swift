@@ -16,10 +16,20 @@ enum ListenMethod {
             throw call.parameters.wrong(
                 "kind", "cannot be \"\(unknown)\"; it is one of \(Self.kinds.joined(separator: ", "))")
         }
-        let session = try await call.session
         let filter = EventFilter(kinds: kinds, from: try call.parameters.jid("from"))
         let count = try call.parameters.whole("count", in: 1...1_000_000_000)
-        let listener = Listener(session, filter, most: count, emit: call.emit)
+        let since = try call.parameters.string("since")
+        let cursor = since.flatMap(EventRing.cursor)
+        guard since == nil || cursor != nil else {
+            throw call.parameters.wrong("since", "must be the cursor of an event")
+        }
+        let session = try await call.session
+        let isHeld = await session.holding != nil
+        guard cursor == nil || isHeld else {
+            throw ControlError(
+                .daemonNotRunning, "only a daemon that stays keeps events; start it with: jabberctl daemon start")
+        }
+        let listener = Listener(session, filter, after: cursor, most: count, emit: call.emit)
         try await listener.run()
         return session.heading
     }
@@ -35,35 +45,60 @@ private final class Listener: Sendable {
 
     private let session: AccountSession
     private let filter: EventFilter
+    private let cursor: Int64?
     private let emit: @Sendable (JSONObject) -> Void
     private let state: Mutex<State>
 
     init(
-        _ session: AccountSession, _ filter: EventFilter, most: Int?, emit: @escaping @Sendable (JSONObject) -> Void
+        _ session: AccountSession, _ filter: EventFilter, after cursor: Int64?, most: Int?,
+        emit: @escaping @Sendable (JSONObject) -> Void
     ) {
         self.session = session
         self.filter = filter
+        self.cursor = cursor
         self.emit = emit
         state = Mutex(State(rest: most))
     }
 
     func run() async throws(ControlError) {
-        let subscription = session.feed.subscribe { [self] event in
-            for document in EventDocument.documents(event, session) { offer(document) }
-        }
-        // Who only looks at presence must not have messages sent here: they would be lost (RFC 6121 §4.7.2.3).
-        let priority = filter.kinds.isDisjoint(with: ["message", "state"]) ? -1 : session.priority
-        await withTaskCancellationHandler {
-            let keeper = Task {
-                do throws(ControlError) {
-                    try await session.keepOnline(priority: priority) { change in
-                        self.offer(EventDocument.account(change, self.session))
-                    }
-                    finish()
-                } catch {
-                    finish(error)
+        if await session.holding != nil {
+            let subscription = session.ring.subscribe(after: cursor) { [self] event in offer(event) }
+            // It goes on whatever becomes of the connection, which its events tell.
+            await wait { [self] in
+                await session.waitForClose()
+                finish(ControlError(.notConnected, "the daemon has \(session.name) no more", account: session.name))
+            }
+            session.ring.cancel(subscription)
+        } else {
+            // At once, on the stream's executor: what comes after enough is left to the server.
+            let subscription = session.feed.subscribe { [self] event in
+                for document in EventDocument.documents(event, session) where offer(document) {
+                    session.feed.leaveTheRest()
                 }
             }
+            await wait { [self] in await keepOnline() }
+            session.feed.cancel(subscription)
+        }
+        if let error = state.withLock({ $0.failure }) { throw error }
+    }
+
+    private func keepOnline() async {
+        // Who only looks at presence must not have messages sent here: they would be lost (RFC 6121 §4.7.2.3).
+        let priority = filter.kinds.isDisjoint(with: ["message", "state"]) ? -1 : session.priority
+        do throws(ControlError) {
+            try await session.keepOnline(priority: priority) { change in
+                self.offer(EventDocument.account(change, self.session))
+            }
+            finish()
+        } catch {
+            finish(error)
+        }
+    }
+
+    /// Waits until there were enough events, or the caller has gone.
+    private func wait(while work: @escaping @Sendable () async -> Void) async {
+        await withTaskCancellationHandler {
+            let keeper = Task { await work() }
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     guard state.rest.map({ $0 > 0 }) ?? true, !Task.isCancelled else { return true }
@@ -76,24 +111,31 @@ private final class Listener: Sendable {
         } onCancel: {
             finish()
         }
-        session.feed.cancel(subscription)
-        if let error = state.withLock({ $0.failure }) { throw error }
     }
 
     /// Emits an event that passes the filter, as long as there were not enough.
-    private func offer(_ event: JSONObject) {
-        guard filter.passes(event) else { return }
+    ///
+    /// - Returns: Whether it was the last one wanted.
+    @discardableResult
+    private func offer(_ event: JSONObject) -> Bool {
+        // That something is missing concerns everybody, and is no event to count.
+        if event.string("type") == "gap" {
+            var gap = event
+            gap["account"] = .string(session.name)
+            emit(gap)
+            return false
+        }
+        guard filter.passes(event) else { return false }
         let rest = state.withLock { state -> Int? in
             let rest = state.rest
             if let rest, rest > 0 { state.rest = rest - 1 }
             return rest
         }
-        guard rest != 0 else { return }
+        guard rest != 0 else { return false }
         emit(event)
-        guard rest == 1 else { return }
-        // Further messages would be lost with the session, were they acknowledged.
-        session.feed.leaveTheRest()
+        guard rest == 1 else { return false }
         finish()
+        return true
     }
 
     private func finish(_ failure: ControlError? = nil) {

@@ -23,6 +23,14 @@ struct MethodService: ControlService {
     /// Every method of the protocol but those that the tool does alone.
     static let methods: [String: @Sendable (MethodCall) async throws(ControlError) -> JSONObject] = [
         MethodTable.passwordMethod: SessionMethods.password,
+        "status": StatusMethods.status,
+        "connect": ConnectionMethods.connect,
+        "disconnect": ConnectionMethods.disconnect,
+        "reconnect": ConnectionMethods.reconnect,
+        "daemon.info": DaemonMethods.info,
+        "daemon.reload": DaemonMethods.reload,
+        "daemon.stop": DaemonMethods.stop,
+        "daemon.restart": DaemonMethods.restart,
         "online": OnlineMethod.run,
         "send": SendMethod.run,
         "listen": ListenMethod.run,

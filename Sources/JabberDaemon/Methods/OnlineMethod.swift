@@ -95,6 +95,8 @@ extension AccountSession {
     /// Where nobody's presence may be seen nothing can arrive, and nothing is waited for.
     nonisolated func settle(_ stream: XMPPStream, _ quiet: Duration, since: Duration? = nil) async {
         let start = feed.now
+        // Everything that was to come has come long ago.
+        if let since, start - since > OnlineMethod.longestWait { return }
         await Race.attempt(within: OnlineMethod.longestWait) { _ = try? await stream.ping() }
         guard await stream.contacts?.contains(where: { $0.subscription.includesTo }) == true else { return }
         await feed.waitForQuiet(quiet, since: since ?? start, until: start + OnlineMethod.longestWait)

@@ -7,7 +7,13 @@ internal import XMPP
 enum RawMethod {
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let element = try parse(try call.parameters.required("xml"))
+        let isForced = try call.parameters.flag("force")
         let session = try await call.session
+        if await session.holding != nil, !isForced {
+            throw ControlError(
+                .usage, "the session of \(session.name) is shared with others; use --force, or --no-daemon",
+                account: session.name)
+        }
         var result = session.heading
         if element.localName == "iq" {
             let (sent, reply) = try await ask(element, session)

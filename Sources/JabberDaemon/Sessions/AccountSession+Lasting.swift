@@ -15,7 +15,7 @@ enum ConnectionChange: Sendable {
 
 extension AccountSession {
     /// Keeps the session up until the task is cancelled: comes back when the connection is lost, after a time that grows
-    /// and is drawn by lot (RFC 6120 §3.3).
+    /// and is drawn by lot (RFC 6120 §3.3). One that is held open anyway is only followed.
     ///
     /// - Parameters:
     ///   - priority: The presence priority; below zero no messages are drawn to the session.
@@ -25,6 +25,7 @@ extension AccountSession {
     func keepOnline(
         priority: Int8, _ change: @escaping @Sendable (ConnectionChange) async -> Void
     ) async throws(ControlError) {
+        if holding != nil { return try await followHolder(change) }
         var policy = ReconnectPolicy()
         var hasBeenOnline = false
         while !Task.isCancelled {

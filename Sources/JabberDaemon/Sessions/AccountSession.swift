@@ -13,24 +13,35 @@ actor AccountSession {
     nonisolated let jid: JID
     /// What happens on the account's streams.
     nonisolated let feed = EventFeed()
+    /// The latest events, for those who listen.
+    nonisolated let ring = EventRing()
     /// What is noted beside what the stream knows.
     nonisolated let notes: SessionNotes
     /// The messages that were sent under an id of the caller's choice.
     var sentMessages = SentResults()
+    /// How the session stands when it is held open; `nil` when it logs in for the methods that need it.
+    var holding: SessionHolding?
 
     private let settings: SessionSettings
     private let passwords: PasswordSource
     private let log: (@Sendable (StreamLogEntry) -> Void)?
     private let logLevel: StreamLogEntry.Level
+    private let notice: (@Sendable (String) -> Void)?
 
     private var password: Password?
     private var stream: XMPPStream?
     private var login: Task<Result<XMPPStream, ControlError>, Never>?
+    /// Which login is the present one: what an earlier one comes to is of no interest.
+    private var loginNumber = 0
     private var roster: Task<Result<Void, ControlError>, Never>?
     private var presence: (sent: Presence, at: Duration)?
     /// A refusal that the same password would only meet again (RFC 6120 §6.4.5): one attempt for each.
     private var refusal: ControlError?
-    private var isClosed = false
+    /// Whether it was closed for good.
+    private(set) var isClosed = false
+    private var recording: Int?
+    /// What everybody was last told, for the sessions to come.
+    private var wanted: Presence?
 
     /// - Throws: `ControlError` when the account's settings are unusable.
     init(_ account: AccountConfiguration, environment: DaemonEnvironment) throws(ControlError) {
@@ -41,6 +52,7 @@ actor AccountSession {
         passwords = PasswordSource(environment: environment.variables)
         log = environment.log
         logLevel = environment.logLevel
+        notice = environment.notice
     }
 
     /// The account's bare address, for results and errors.
@@ -53,13 +65,35 @@ actor AccountSession {
     func take(password: String) {
         self.password = Password(password)
         refusal = nil
+        // Who gave it waits for a session.
+        if holding?.status.phase == .failed { hold() }
+    }
+
+    /// Forgets what the last attempts ended with, so that the next one begins afresh: the password is looked up again.
+    func forgetRefusal() {
+        guard refusal != nil else { return }
+        refusal = nil
+        password = nil
+    }
+
+    /// Keeps the events from now on in ``ring``.
+    func record() {
+        guard recording == nil else { return }
+        let ring = ring
+        recording = feed.subscribe { [weak self] event in
+            guard let self else { return }
+            for document in EventDocument.documents(event, self) { ring.append(document) }
+        }
     }
 
     /// The established stream; logs in when there is none.
     ///
-    /// - Parameter isLasting: Whether the session is to be kept for long: Stream Management (XEP-0198) is then worth its cost.
+    /// - Parameters:
+    ///   - isLasting: Whether the session is to be kept for long: Stream Management (XEP-0198) is then worth its cost.
+    ///   - asHolder: Whether the caller is the one that holds the session open. Nobody else logs in for one that is held.
     /// - Throws: `ControlError` with the reason, and ``ControlErrorCode/passwordNeeded`` when no password is to be had.
-    func established(isLasting: Bool = false) async throws(ControlError) -> XMPPStream {
+    func established(isLasting: Bool = false, asHolder: Bool = false) async throws(ControlError) -> XMPPStream {
+        if holding != nil && !asHolder { return try await heldStream() }
         while let current = login {
             switch await current.value {
             case .failure(let error):
@@ -71,14 +105,16 @@ actor AccountSession {
         }
         guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
         if let refusal { throw refusal }
-        let task = Task { await self.logIn(isLasting: isLasting) }
+        loginNumber += 1
+        let number = loginNumber
+        let task = Task { await self.logIn(number, isLasting: isLasting) }
         login = task
         roster = nil
         presence = nil
         return try await task.value.get()
     }
 
-    private func logIn(isLasting: Bool) async -> Result<XMPPStream, ControlError> {
+    private func logIn(_ number: Int, isLasting: Bool) async -> Result<XMPPStream, ControlError> {
         do throws(ControlError) {
             var configuration = try await configuration()
             configuration.usesStreamManagement = isLasting
@@ -90,10 +126,11 @@ actor AccountSession {
                     feed.publish(event)
                 }, takesStanzas: { !feed.leavesTheRest })
             guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
+            guard number == loginNumber else { throw ControlError(.cancelled, "disconnected", account: name) }
             return .success(try await connect(XMPPStream(configuration)))
         } catch {
             // The next request makes an attempt of its own.
-            login = nil
+            if number == loginNumber { login = nil }
             return .failure(error)
         }
     }
@@ -191,6 +228,11 @@ actor AccountSession {
         priority: Int8 = -1, isLasting: Bool = false
     ) async throws(ControlError) -> (stream: XMPPStream, since: Duration) {
         let stream = try await established(isLasting: isLasting)
+        if holding != nil, roster != nil {
+            // The session's presence is its owner's affair: who only looks around does not change it.
+            _ = try await withRoster()
+            return (stream, presence?.at ?? feed.now)
+        }
         if roster != nil {
             _ = try await withRoster(isLasting: isLasting)
             if let presence, presence.sent.priority >= priority { return (stream, presence.at) }
@@ -213,14 +255,63 @@ actor AccountSession {
         return (stream, presence?.at ?? feed.now)
     }
 
+    /// A new session with roster and the presence that was wanted last, for who holds it open.
+    func bringOnline() async throws(ControlError) -> XMPPStream {
+        let stream = try await established(isLasting: true, asHolder: true)
+        let presence = wanted ?? Presence(priority: priority)
+        let task: Task<Result<Void, ControlError>, Never>
+        if presence.kind == .available {
+            noteSent(presence)
+            // Both in one flight.
+            task = askForRoster { () throws(XMPPError) in try await stream.goOnline(presence) }
+        } else {
+            task = askForRoster { () throws(XMPPError) in try await stream.requestRoster() }
+        }
+        roster = task
+        do throws(ControlError) {
+            try await task.value.get()
+        } catch {
+            await stream.disconnect()
+            throw error
+        }
+        return stream
+    }
+
+    /// The presence of the session; `nil` while there is none.
+    var presenceSent: Presence? { presence?.sent }
+
+    /// The stream as it is, established or not.
+    var currentStream: XMPPStream? { stream }
+
+    /// Says on standard error what becomes of a session that is held open.
+    func report(_ status: SessionStatus) {
+        var text = "\(account.name): \(status.phase.rawValue)"
+        if let reason = status.reason { text += ": \(reason.message)" }
+        if let next = status.retryAt { text += "; next attempt at \(next)" }
+        notice?(text)
+    }
+
+    /// Ends the present stream in good order, for who holds the session open; the next attempt makes another.
+    func leave() async {
+        let old = stream
+        stream = nil
+        loginNumber += 1
+        login = nil
+        roster = nil
+        presence = nil
+        await old?.disconnect()
+    }
+
     /// Notes a presence that is sent to everybody.
     func noteSent(_ sent: Presence) {
+        wanted = sent
         presence = sent.kind == .available ? (sent, feed.now) : nil
     }
 
     /// Ends the stream in good order: at most 5 seconds (the library's limit).
     func close() async {
         isClosed = true
+        endHolding()
         // A login that has no stream yet waits for a password command, and will find the session closed.
         guard let stream else { return }
         await stream.disconnect()

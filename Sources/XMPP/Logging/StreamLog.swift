@@ -42,10 +42,7 @@ enum WireLog {
             return masked.description
         }
         var masked = element
-        // The name of a session is as good as the session (XEP-0198 §9).
-        if element.namespace == Namespace.streamManagement {
-            for name in ["id", "previd"] where element[name] != nil { masked[name] = "(masked)" }
-        }
+        if element.namespace == Namespace.streamManagement, element["id"] != nil { masked["id"] = "(masked)" }
         return masked.description
     }
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension MethodTable {
+    /// `status`, `connect`, `disconnect`, `reconnect`, `daemon …`.
+    static var daemon: [CommandSpec] {
+        var commands = [status] + connections + [info, stop, reload, restart]
+        for index in commands.indices {
+            commands[index].needsRunningDaemon = true
+            commands[index].exits.append(.notRunning)
+        }
+        return commands + [run, start]
+    }
+
+    private static var status: CommandSpec {
+        var command = CommandSpec("status", .daemon, "show the running daemon and the connections of its accounts")
+        command.options = [
+            .flag("exit-code", nil, "exit code 1 when an account is not connected", isParameter: false)
+        ]
+        command.result =
+            [api, FieldSpec("daemon", "object", "the daemon")] + itself("daemon.") + [
+                FieldSpec("accounts", "array", "the accounts, or the one asked for"),
+                FieldSpec("accounts[].name", "string", "name of the account"),
+                FieldSpec("accounts[].jid", "string", "its address"),
+                FieldSpec("accounts[].default", "boolean", "whether it is the default account"),
+            ] + connection("accounts[].")
+        command.exits = [.answerIsNo, .notFound]
+        command.examples = ["jabberctl status", "jabberctl status --json"]
+        return command
+    }
+
+    private static var connections: [CommandSpec] {
+        let commands = [
+            CommandSpec("connect", .daemon, "connect an account of the daemon, at once if it waits"),
+            CommandSpec("disconnect", .daemon, "disconnect an account of the daemon until it is connected again"),
+            CommandSpec("reconnect", .daemon, "disconnect an account of the daemon and connect it again"),
+        ]
+        return commands.map { command in
+            var command = command
+            command.arguments = [ArgumentSpec("ACCOUNT", optional: true, "the account; without it, the default one")]
+            command.result = [api, account] + connection("")
+            command.exits = [.notFound]
+            return command
+        }
+    }
+
+    private static var info: CommandSpec {
+        var command = CommandSpec("daemon info", .daemon, "show the running daemon")
+        command.result = about
+        return command
+    }
+
+    private static var stop: CommandSpec {
+        var command = CommandSpec("daemon stop", .daemon, "end the running daemon, and wait until it has ended")
+        command.details = ["Its streams are closed in good order, in at most 5 seconds."]
+        command.result = about
+        return command
+    }
+
+    private static var reload: CommandSpec {
+        var command = CommandSpec("daemon reload", .daemon, "make the running daemon read its settings again")
+        command.details = [
+            "Accounts whose settings have not changed stay connected; accounts that had given up are tried again. When "
+                + "the settings are wrong the daemon says what is wrong, and keeps those it has."
+        ]
+        command.result = about
+        return command
+    }
+
+    private static var restart: CommandSpec {
+        var command = CommandSpec(
+            "daemon restart", .daemon, "make the running daemon start anew, and wait until it serves")
+        command.details = ["The process stays the same, so that a supervisor stays with it."]
+        command.result = about
+        return command
+    }
+
+    private static var run: CommandSpec {
+        var command = CommandSpec("daemon run", .daemon, "run the daemon in the foreground")
+        command.details = [
+            "Holds the sessions of all configured accounts open, so that the other commands answer at once. SIGHUP makes it "
+                + "read its settings again, SIGTERM makes it end. --socket, --config and --verbose are heeded.",
+            "Exit code 75 when a daemon runs already.",
+        ]
+        command.place = .tool
+        command.exits = [.temporary, .configuration]
+        return command
+    }
+
+    private static var start: CommandSpec {
+        var command = CommandSpec("daemon start", .daemon, "start the daemon in the background, unless it runs")
+        command.details = [
+            "Returns when the daemon serves; the accounts may still be connecting then. What it has to say is written to "
+                + "$XDG_STATE_HOME/jabberctl/daemon.log. To have it started by itself, enable the systemd unit: "
+                + "systemctl --user enable --now jabberctld.socket"
+        ]
+        command.place = .tool
+        command.result = [api, FieldSpec("socket", "string", "path of the control socket"), started]
+        command.exits = [.temporary, .configuration]
+        return command
+    }
+
+    private static let started = FieldSpec("started", "boolean", "false when it ran already")
+
+    private static let about =
+        [api] + itself("") + [FieldSpec("accounts", "integer", "how many accounts it has")]
+
+    private static func itself(_ path: String) -> [FieldSpec] {
+        [
+            FieldSpec(path + "version", "string", "its version"),
+            FieldSpec(path + "instance", "string", "which run of the daemon this is"),
+            FieldSpec(path + "pid", "integer", "its process id"),
+            FieldSpec(path + "since", "time", "when it began to serve"),
+            FieldSpec(path + "socket", "string", "path of its control socket"),
+        ]
+    }
+
+    private static func connection(_ path: String) -> [FieldSpec] {
+        [
+            FieldSpec(path + "connection", "string", "connected, connecting, waiting, failed or disconnected"),
+            FieldSpec(path + "since", "time", "since when it is so"),
+            FieldSpec(path + "session", "string", "full JID of the session, while connected"),
+            FieldSpec(path + "security", "object", "version and cipher of TLS, while connected"),
+            FieldSpec(
+                path + "show", "string", "own presence: available, chat, away, xa, dnd or offline, while connected"),
+            FieldSpec(path + "status", "string", "own status text; absent when there is none"),
+            FieldSpec(path + "contacts", "integer", "how many contacts there are, while connected"),
+            FieldSpec(path + "online", "integer", "how many of them are online"),
+            FieldSpec(path + "reconnects", "integer", "how often the session was established again"),
+            FieldSpec(path + "reason", "object", "why it waits or failed: code, message"),
+            FieldSpec(path + "retryAt", "time", "when the next attempt begins, while it waits"),
+        ]
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import JabberControl
+internal import XMPP
+
+/// `status`: the daemon and its accounts.
+enum StatusMethods {
+    static func status(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        var result: JSONObject = [
+            "api": .integer(Int64(ProductVersion.api.upperBound)), "daemon": .object(await daemon(call.daemon)),
+        ]
+        let book = await call.daemon.book
+        let implicit = (try? book?.configuration.implicitAccount())?.name
+        var accounts: [JSONObject] = []
+        for configured in book?.configuration.accounts ?? [] where isWanted(configured, call.selection) {
+            var account: JSONObject = ["name": .string(configured.name), "jid": .string(configured.jid)]
+            account["default"] = .bool(configured.name == implicit)
+            switch book?.sessions[configured.name] {
+            case .success(let session):
+                account.merge(await session.statusDocument())
+            case .failure(let error):
+                account["connection"] = .string(SessionStatus.Phase.failed.rawValue)
+                account["reason"] = reason(error)
+            case nil:
+                continue
+            }
+            accounts.append(account)
+        }
+        if let wanted = call.selection.account ?? call.selection.jid, accounts.isEmpty {
+            throw ControlError(.accountNotFound, "the daemon has no account \"\(wanted)\"")
+        }
+        result["accounts"] = .array(accounts.map(JSONValue.object))
+        return result
+    }
+
+    private static func isWanted(_ account: AccountConfiguration, _ selection: SessionSelection) -> Bool {
+        guard let wanted = selection.account ?? selection.jid else { return true }
+        return account.name == wanted || account.jid == wanted
+    }
+
+    /// What the daemon knows of itself.
+    static func daemon(_ daemon: Daemon) async -> JSONObject {
+        let office = await daemon.office
+        return JSONObject(present: [
+            "version": .string(ProductVersion.current), "instance": .string(daemon.instance),
+            "pid": .integer(Int64(getpid())), "since": office.map { .string($0.since.description) },
+            "socket": office.map { .string($0.socket) },
+        ])
+    }
+
+    /// Why an account is not connected.
+    static func reason(_ error: ControlError) -> JSONValue {
+        ["code": .string(error.code.rawValue), "message": .string(error.message)]
+    }
+}
+
+extension AccountSession {
+    /// How the session stands, for `status`.
+    func statusDocument() async -> JSONObject {
+        guard let holding else { return [:] }
+        let status = holding.status
+        var document: JSONObject = [
+            "connection": .string(status.phase.rawValue), "since": .string(status.since.description),
+            "reconnects": .integer(Int64(holding.reconnects)),
+        ]
+        if let reason = status.reason { document["reason"] = StatusMethods.reason(reason) }
+        if let next = status.retryAt { document["retryAt"] = .string(next.description) }
+        guard status.phase == .connected, let stream = currentStream else { return document }
+        if let session = await stream.jid { document["session"] = .string(session.description) }
+        if let security = await stream.security {
+            document["security"] = ["version": .string(security.version), "cipher": .string(security.cipher)]
+        }
+        let presence = presenceSent
+        document["show"] = .string(presence.map { ContactDocument.show(of: $0) } ?? "offline")
+        if let text = presence?.status { document["status"] = .string(text) }
+        document["contacts"] = .integer(Int64(await stream.contacts?.count ?? 0))
+        document["online"] = .integer(Int64(await stream.buddies.count))
+        return document
+    }
+}
+
+/// `connect`, `disconnect` and `reconnect`: the connection of an account of a daemon that stays.
+enum ConnectionMethods {
+    static func connect(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let session = try await held(call)
+        await session.hold()
+        return try await connected(session)
+    }
+
+    static func disconnect(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let session = try await held(call)
+        await session.release()
+        return await document(session)
+    }
+
+    static func reconnect(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let session = try await held(call)
+        await session.release()
+        await session.hold()
+        return try await connected(session)
+    }
+
+    private static func held(_ call: MethodCall) async throws(ControlError) -> AccountSession {
+        var selection = call.selection
+        if let name = try call.parameters.string("account") {
+            selection.account = name
+            selection.jid = nil
+        }
+        guard await call.daemon.book != nil else {
+            throw ControlError(.daemonNotRunning, "this daemon serves one command only")
+        }
+        return try await call.daemon.session(for: selection)
+    }
+
+    private static func connected(_ session: AccountSession) async throws(ControlError) -> JSONObject {
+        guard let status = await session.settledStatus(), status.phase == .connected else {
+            // Says why.
+            _ = try await session.heldStream()
+            return await document(session)
+        }
+        return await document(session)
+    }
+
+    private static func document(_ session: AccountSession) async -> JSONObject {
+        var document = session.heading
+        document.merge(await session.statusDocument())
+        return document
+    }
+}
+
+/// `daemon …`: the daemon itself.
+enum DaemonMethods {
+    static func info(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        _ = try await office(call)
+        return await document(call)
+    }
+
+    static func reload(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        try await office(call).reload()
+        return await document(call)
+    }
+
+    static func stop(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        try await end(call, .stop)
+    }
+
+    static func restart(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        try await end(call, .restart)
+    }
+
+    private static func end(_ call: MethodCall, _ end: DaemonEnd) async throws(ControlError) -> JSONObject {
+        let office = try await office(call)
+        let document = await document(call)
+        office.end(end)
+        return document
+    }
+
+    private static func office(_ call: MethodCall) async throws(ControlError) -> DaemonOffice {
+        guard let office = await call.daemon.office else {
+            throw ControlError(.daemonNotRunning, "this daemon serves one command only")
+        }
+        return office
+    }
+
+    private static func document(_ call: MethodCall) async -> JSONObject {
+        var document: JSONObject = ["api": .integer(Int64(ProductVersion.api.upperBound))]
+        document.merge(await StatusMethods.daemon(call.daemon))
+        document["accounts"] = .integer(Int64(await call.daemon.book?.sessions.count ?? 0))
+        return document
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+
+/// The configured accounts of a daemon that stays, each with its session. What goes wrong with one stays with it.
+struct AccountBook: Sendable {
+    /// The settings in force.
+    private(set) var configuration: ConfigurationFile
+    /// The sessions by the accounts' names, or why an account has none.
+    private(set) var sessions: [String: Result<AccountSession, ControlError>] = [:]
+
+    /// What a change of the settings asks for.
+    struct Change: Sendable {
+        /// Sessions to begin.
+        var begun: [AccountSession] = []
+        /// Sessions to end.
+        var ended: [AccountSession] = []
+        /// Sessions whose account is as it was.
+        var kept: [AccountSession] = []
+    }
+
+    /// Makes the sessions of all accounts; none is begun.
+    init(_ configuration: ConfigurationFile, environment: DaemonEnvironment) {
+        self.configuration = configuration
+        for account in configuration.accounts { sessions[account.name] = Self.session(account, environment) }
+    }
+
+    /// Every session there is.
+    var all: [AccountSession] { sessions.values.compactMap { try? $0.get() } }
+
+    /// Takes other settings in: an account whose settings are the same keeps its session.
+    mutating func replace(_ new: ConfigurationFile, environment: DaemonEnvironment) -> Change {
+        var change = Change()
+        var next: [String: Result<AccountSession, ControlError>] = [:]
+        for account in new.accounts {
+            let old = try? sessions[account.name]?.get()
+            if let old, old.account == account {
+                next[account.name] = .success(old)
+                change.kept.append(old)
+                continue
+            }
+            let made = Self.session(account, environment)
+            next[account.name] = made
+            if let session = try? made.get() { change.begun.append(session) }
+        }
+        for (name, old) in sessions {
+            guard let session = try? old.get() else { continue }
+            if let now = try? next[name]?.get(), now === session { continue }
+            change.ended.append(session)
+        }
+        configuration = new
+        sessions = next
+        return change
+    }
+
+    /// The session of the account that a request is for.
+    ///
+    /// - Throws: `ControlError` when there is no such account, when its settings are unusable, or when the request brings
+    ///   settings of its own, which are not those of a session that others share.
+    func session(for selection: SessionSelection) throws(ControlError) -> AccountSession {
+        guard selection.host == nil, selection.port == nil, selection.tls == nil, selection.ca == nil,
+            selection.config == nil, selection.account == nil || selection.jid == nil
+        else {
+            throw ControlError(
+                .usage,
+                "the running daemon serves its configured accounts as they are; use --no-daemon for other settings")
+        }
+        let account: AccountConfiguration
+        if let name = selection.account ?? selection.jid {
+            account = try configuration.account(name)
+        } else if let implicit = try configuration.implicitAccount() {
+            account = implicit
+        } else {
+            throw ControlError(
+                .configuration,
+                "the running daemon has no account; run: jabberctl account add you@example.org, then: jabberctl daemon reload"
+            )
+        }
+        guard let session = sessions[account.name] else {
+            throw ControlError(.accountNotFound, "no account \"\(account.name)\"")
+        }
+        return try session.get()
+    }
+
+    private static func session(
+        _ account: AccountConfiguration, _ environment: DaemonEnvironment
+    ) -> Result<AccountSession, ControlError> {
+        do throws(ControlError) {
+            return .success(try AccountSession(account, environment: environment))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

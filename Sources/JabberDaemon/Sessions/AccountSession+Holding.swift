@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import JabberControl
+internal import XMPP
+
+extension AccountSession {
+    /// Begins to hold the session open: logs in, and comes back whenever the connection is lost, after a time that grows and
+    /// is drawn by lot (RFC 6120 §3.3). From then on no method logs in by itself.
+    ///
+    /// A holder that waits or has given up begins again at once; one that is connected or connecting goes on.
+    func hold() {
+        record()
+        if let holding, holding.holder != nil, [.connected, .connecting].contains(holding.status.phase) { return }
+        forgetRefusal()
+        var next = holding ?? SessionHolding()
+        next.holder?.cancel()
+        next.life += 1
+        let life = next.life
+        holding = next
+        enter(SessionStatus(phase: .connecting))
+        holding?.holder = Task { [weak self] in await self?.keepHolding(life) }
+    }
+
+    /// Ends the stream in good order and stays away until ``hold()`` is called again.
+    func release() async {
+        guard endHolding() else { return }
+        ring.append(EventDocument.account(.disconnected(ControlError(.cancelled, "by command")), self))
+        await leave()
+    }
+
+    /// Nobody holds the session open any more.
+    ///
+    /// - Returns: Whether somebody did.
+    @discardableResult
+    func endHolding() -> Bool {
+        guard let holder = holding?.holder else { return false }
+        holding?.holder = nil
+        holding?.life += 1
+        holder.cancel()
+        enter(SessionStatus(phase: .disconnected))
+        return true
+    }
+
+    /// The stream of a session that is held open; waits while an attempt is on its way.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/notConnected``, or with why it gave up.
+    func heldStream() async throws(ControlError) -> XMPPStream {
+        while let holding, !Task.isCancelled {
+            switch holding.status.phase {
+            case .connected:
+                // One that ended a moment ago is the holder's to notice.
+                if let stream = currentStream, await stream.isEstablished { return stream }
+                await change(after: holding.version)
+            case .connecting:
+                await change(after: holding.version)
+            case .failed:
+                throw holding.status.reason ?? ControlError(.notConnected, "\(name) is not connected", account: name)
+            case .waiting:
+                let reason = holding.status.reason.map { ": \($0.message)" } ?? ""
+                let next = holding.status.retryAt.map { "; the next attempt is at \($0)" } ?? ""
+                throw ControlError(.notConnected, "\(name) is not connected\(reason)\(next)", account: name)
+            case .disconnected:
+                throw ControlError(
+                    .notConnected, "\(name) was disconnected; run: jabberctl connect \(account.name)", account: name)
+            }
+        }
+        throw ControlError(.notConnected, "\(name) is not connected", account: name)
+    }
+
+    /// Waits until the session is connected, or known not to be for now.
+    func settledStatus() async -> SessionStatus? {
+        while let holding, holding.status.phase == .connecting, !Task.isCancelled {
+            await change(after: holding.version)
+        }
+        return holding?.status
+    }
+
+    /// Tells of the sessions that the holder has, until it gives up or the task is cancelled.
+    ///
+    /// - Throws: `ControlError` when the session has failed, was disconnected by its user, or is not connected to begin with.
+    func followHolder(
+        _ change: @escaping @Sendable (ConnectionChange) async -> Void
+    ) async throws(ControlError) {
+        var stream = try await heldStream()
+        while !Task.isCancelled {
+            await change(.connected(stream))
+            while let holding, holding.status.phase == .waiting || holding.status.phase == .connecting,
+                !Task.isCancelled
+            {
+                await self.change(after: holding.version)
+            }
+            let next = try await heldStream()
+            // The same one still: its end is near, and the holder is about to notice.
+            if next === stream, let version = holding?.version { await self.change(after: version) }
+            stream = next
+        }
+    }
+
+    /// Waits for a change of the status beyond a version.
+    private func change(after version: Int) async {
+        guard holding?.version == version, !Task.isCancelled else { return }
+        holding?.lastWaiter += 1
+        guard let id = holding?.lastWaiter else { return }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { holding?.waiters[id] = $0 }
+        } onCancel: {
+            Task { await self.wake(id) }
+        }
+    }
+
+    private func wake(_ id: Int) {
+        holding?.waiters.removeValue(forKey: id)?.resume()
+    }
+
+    /// Waits until the session is closed for good, or the task is cancelled.
+    func waitForClose() async {
+        while !isClosed, let holding, !Task.isCancelled { await change(after: holding.version) }
+    }
+
+    private func enter(_ status: SessionStatus) {
+        holding?.status = status
+        holding?.version += 1
+        let waiters = holding?.waiters ?? [:]
+        holding?.waiters = [:]
+        for waiter in waiters.values { waiter.resume() }
+        report(status)
+    }
+
+    private func keepHolding(_ life: Int) async {
+        var policy = ReconnectPolicy()
+        while holding?.life == life {
+            if holding?.status.phase != .connecting { enter(SessionStatus(phase: .connecting)) }
+            if holding?.hasBeenOnline == true { ring.append(EventDocument.account(.connecting, self)) }
+            let loss: ControlError
+            do throws(ControlError) {
+                let stream = try await bringOnline()
+                guard holding?.life == life else { return }
+                policy.established()
+                if holding?.hasBeenOnline == true { holding?.reconnects += 1 }
+                holding?.hasBeenOnline = true
+                ring.append(EventDocument.account(.connected(stream), self))
+                enter(SessionStatus(phase: .connected))
+                let error = await stream.waitUntilEnded()
+                loss =
+                    error.map { ControlError($0, account: name) }
+                    ?? ControlError(.connectionLost, "the session was closed", account: name)
+            } catch {
+                loss = error
+            }
+            guard holding?.life == life else { return }
+            if holding?.hasBeenOnline == true { ring.append(EventDocument.account(.disconnected(loss), self)) }
+            guard loss.retry else {
+                holding?.holder = nil
+                return enter(SessionStatus(phase: .failed, reason: loss))
+            }
+            let pause = policy.failed(random: Double.random(in: 0..<1))
+            let retryAt = DateTime(
+                millisecondsSinceEpoch: DateTime.now.millisecondsSinceEpoch + Int64(pause.milliseconds))
+            enter(SessionStatus(phase: .waiting, reason: loss, retryAt: retryAt))
+            await Race.pause(pause)
+        }
+    }
+}

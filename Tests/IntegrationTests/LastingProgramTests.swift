@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+import JabberControl
+import SocketIO
+import Testing
+import XMPPTestSupport
+
+/// The real `jabberctl` and the real `jabberctld` that stays.
+@Suite("The daemon that stays, as programs", .timeLimit(.minutes(3)), .serialized)
+struct LastingProgramTests {
+    @Test("Started, asked, started anew and stopped, as a person does it")
+    func life() async throws {
+        try await Home.with { home async throws in
+            #expect(try await home.run("status").code == 3)
+            #expect(try await home.run("daemon", "start", "-g", "started").output == "true\n")
+            #expect(try await home.run("daemon", "start", "-g", "started").output == "false\n")
+            #expect(try await home.run("connect").code == 0)
+            let status = try await home.run("status", "--json")
+            #expect(status.output.contains("\"connection\":\"connected\""), "\(status)")
+            #expect(try await home.run("online", "-g", "jid").output == "romeo@example.org\n")
+            #expect(try await home.run("send", "romeo@example.org", "hi", "-g", "state").output == "server\n")
+            let first = try await home.run("daemon", "info", "-g", "instance").output
+            let pid = try await home.run("daemon", "info", "-g", "pid").output
+            #expect(try await home.run("daemon", "restart").code == 0)
+            #expect(try await home.run("daemon", "info", "-g", "instance").output != first)
+            #expect(try await home.run("daemon", "info", "-g", "pid").output == pid, "the process stays the same")
+            #expect(try await home.run("connect").code == 0)
+            #expect(try await home.run("daemon", "stop").code == 0)
+            #expect(await home.server.openConnections == 0)
+            #expect(!FileManager.default.fileExists(atPath: home.socket))
+            #expect(try await home.run("daemon", "stop").code == 3)
+        }
+    }
+
+    @Test("Of daemons that start at once one survives, and the others leave it alone")
+    func race() async throws {
+        try await Home.with { home async throws in
+            for _ in 0..<5 {
+                let daemons = try (0..<3).map { _ in try home.daemon() }
+                let codes = await Home.apart { daemons.map { daemon in daemon.wait(milliseconds: 1_500) } }
+                #expect(codes.filter { $0 == nil }.count == 1)
+                #expect(codes.filter { $0 == 75 }.count == 2)
+                #expect(try await home.run("daemon", "info").code == 0)
+                for daemon in daemons { daemon.kill(SIGTERM) }
+                for (daemon, code) in zip(daemons, codes) where code == nil {
+                    #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)
+                }
+            }
+        }
+    }
+
+    @Test("What a killed daemon has left is taken over")
+    func takeover() async throws {
+        try await Home.with { home async throws in
+            let daemon = try home.daemon()
+            await home.awaitDaemon()
+            daemon.kill(SIGKILL)
+            #expect(await Home.apart { daemon.wait() } == 128 + SIGKILL)
+            #expect(FileManager.default.fileExists(atPath: home.socket))
+            let start = ContinuousClock.now
+            #expect(try await home.run("daemon", "start").code == 0)
+            #expect(ContinuousClock.now - start < .seconds(5))
+            #expect(try await home.run("connect").code == 0)
+            #expect(try await home.run("daemon", "stop").code == 0)
+        }
+    }
+
+    @Test("SIGHUP makes it read its settings, SIGTERM ends its streams in good order: exit code 0")
+    func signals() async throws {
+        try await Home.with { home async throws in
+            let daemon = try home.daemon()
+            await home.awaitDaemon()
+            #expect(try await home.run("connect").code == 0)
+            try home.write("nurse")
+            daemon.kill(SIGHUP)
+            while try await home.run("connect", "nurse").code == 4 {}
+            #expect(try await home.run("status", "-q").code == 0)
+            daemon.kill(SIGTERM)
+            #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)
+            #expect(await home.server.openConnections == 0)
+        }
+    }
+
+    @Test("A hundred commands at once: no answer is lost or goes to another")
+    func parallel() async throws {
+        try await Home.with { home async throws in
+            #expect(try await home.run("daemon", "start").code == 0)
+            #expect(try await home.run("connect").code == 0)
+            let script = """
+                for i in $(seq 100); do
+                    (got=$("$0" send romeo@example.org "$i" --id "m$i" -g id); echo "m$i=$got") &
+                done; wait
+                """
+            let lines = Set(try await home.shell(script).output.split(separator: "\n").map(String.init))
+            #expect(lines == Set((1...100).map { "m\($0)=m\($0)" }))
+            #expect(try await home.run("daemon", "stop").code == 0)
+        }
+    }
+
+    @Test("Another user gets nothing, even where the file would let it in", .enabled(if: geteuid() == 0))
+    func foreignUser() async throws {
+        try await Home.with { home async throws in
+            #expect(try await home.run("daemon", "start").code == 0)
+            let script = """
+                chmod 755 "$HOME" "$HOME/run" "$HOME/run/jabberctl"; chmod 777 "$HOME/run/jabberctl/control.sock"
+                runuser -u nobody -- perl -MIO::Socket::UNIX -e '
+                    my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die "cannot connect";
+                    print "got: ", join("", <$s>), "\n"' "$HOME/run/jabberctl/control.sock"
+                """
+            #expect(try await home.shell(script).output == "got: \n")
+            #expect(try await home.run("daemon", "stop").code == 0)
+        }
+    }
+}
+
+/// A user's folder with the settings of juliet, and a server to log in at.
+private struct Home {
+    let server: LoopbackServer
+    let folder: String
+
+    var socket: String { folder + "/run/jabberctl/control.sock" }
+
+    static func with(_ body: (Home) async throws -> Void) async throws {
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"])
+        try await server.add(LoopbackBuddy("romeo", name: "Romeo", behaviors: []))
+        let home = Home(
+            server: server, folder: FileManager.default.temporaryDirectory.path + "/home-\(UUID().uuidString.prefix(8))"
+        )
+        try home.write("juliet")
+        try PrivateFile.write(
+            Array("{defaultAccount: 'juliet'}".utf8), to: home.folder + "/config/jabberctl/config.json")
+        try PrivateFile.makeFolder(home.folder + "/run")
+        do {
+            try await body(home)
+        } catch {
+            _ = try? await home.run("daemon", "stop")
+            await server.stop()
+            throw error
+        }
+        _ = try? await home.run("daemon", "stop")
+        await server.stop()
+        try? FileManager.default.removeItem(atPath: home.folder)
+    }
+
+    func write(_ name: String) throws {
+        var account = AccountConfiguration(name: name, jid: "\(name)@example.org")
+        account.host = server.host
+        account.port = Int(server.port)
+        account.ca = server.certificateAuthorityFile
+        account.password = "secret"
+        try PrivateFile.write(
+            JSONValue.object(account.json).encodedPretty(), to: folder + "/config/jabberctl/accounts/\(name).json")
+    }
+
+    private var variables: [String: String] {
+        [
+            "PATH": "/usr/sbin:/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder + "/config",
+            "XDG_STATE_HOME": folder + "/state", "XDG_RUNTIME_DIR": folder + "/run",
+        ]
+    }
+
+    /// A daemon in the foreground, whose child this process is not told of by others.
+    func daemon() throws -> ChildProcess {
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        return try ChildProcess(
+            ["\(ProgramCommand.folder)/jabberctld"], environment: variables,
+            descriptors: [(null, 0), (null, 1), (null, 2)])
+    }
+
+    /// Waits until a daemon answers.
+    func awaitDaemon() async {
+        await Self.apart { while !SocketPlace(socket).answers { sched_yield() } }
+    }
+
+    /// Waits away from the threads that tasks share: the server needs them.
+    static func apart<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "test.wait").async { continuation.resume(returning: work()) }
+        }
+    }
+
+    func run(_ words: String...) async throws -> Tool.Outcome {
+        try await shell("exec \"$0\" \"$@\"", words)
+    }
+
+    func shell(_ script: String, _ words: [String] = []) async throws -> Tool.Outcome {
+        try await Self.apart { Result { try blockingShell(script, words) } }.get()
+    }
+
+    private func blockingShell(_ script: String, _ words: [String]) throws -> Tool.Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", script, "\(ProgramCommand.folder)/jabberctl"] + words
+        process.environment = variables
+        let output = Pipe()
+        let errors = FileHandle(forWritingAtPath: "/dev/null")
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Tool.Outcome(
+            code: process.terminationStatus, output: String(decoding: text, as: UTF8.self), errors: "")
+    }
+}

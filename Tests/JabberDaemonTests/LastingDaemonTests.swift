@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import JabberControl
+import SocketIO
+import Synchronization
+import Testing
+import XMPP
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+@Suite("The daemon that stays", .timeLimit(.minutes(2)))
+struct LastingDaemonTests {
+    private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
+
+    @Test("Every command uses the one session that is held open")
+    func oneSession() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let status = try await daemon.status("juliet")
+            #expect(status.string("connection") == "connected")
+            #expect(status["security"]?["version"]?.stringValue?.hasPrefix("TLS") == true)
+            #expect(status.string("session")?.hasPrefix("juliet@example.org/") == true)
+            let online = try await daemon.call("online")
+            #expect(online.objects("contacts").map { $0.string("jid") } == ["romeo@example.org"])
+            let sent = try await daemon.call("send", ["to": ["romeo@example.org"], "text": "x", "id": "once"])
+            let again = try await daemon.call("send", ["to": ["romeo@example.org"], "text": "x", "id": "once"])
+            #expect(sent == again, "the same id twice is one message")
+            #expect(await daemon.server.openConnections == 1)
+        }
+    }
+
+    @Test("One bad account never touches another")
+    func isolation() async throws {
+        try await LastingHarness.run(["juliet": "secret", "nurse": "wrong"]) { daemon in
+            try await daemon.call("connect")
+            let refused = await daemon.failure("connect", account: "nurse")
+            #expect(refused?.code == .authRefused)
+            #expect(
+                await daemon.failure("send", ["to": ["x@example.org"], "text": "x"], account: "nurse")?.exit
+                    == .authenticationRefused)
+            #expect(try await daemon.status("nurse").string("connection") == "failed")
+            #expect(try await daemon.status("juliet").string("connection") == "connected")
+            #expect(await daemon.failure("online", account: "romeo")?.code == .accountNotFound)
+        }
+    }
+
+    @Test("A disconnected account stays so until it is connected again: exit code 3 meanwhile")
+    func disconnect() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            #expect(try await daemon.call("disconnect").string("connection") == "disconnected")
+            #expect(await daemon.server.openConnections == 0)
+            let error = await daemon.failure("online")
+            #expect(error?.exit == .notRunning)
+            #expect(error?.message.contains("jabberctl connect juliet") == true)
+            #expect(await daemon.failure("presence.set", ["show": "away"])?.code == .notConnected)
+            #expect(try await daemon.call("connect").string("connection") == "connected")
+            #expect(try await daemon.call("reconnect").string("connection") == "connected")
+            #expect(await daemon.server.openConnections == 1)
+        }
+    }
+
+    @Test("The session comes back with its presence when the connection was lost")
+    func comesBack() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            try await daemon.call("presence.set", ["show": "dnd", "status": "busy"])
+            let client = try await daemon.client()
+            let events = Events()
+            async let listening = client.call(
+                "listen", ["kind": ["account"], "count": 3, "session": ["account": "juliet"]], onEvent: events.sink)
+            // The subscription stands before the answer to a later request of the same connection.
+            _ = try await client.call("status")
+            await daemon.server.cutConnections(of: "juliet")
+            _ = await events.first(1)
+            // Not after the minute that a first loss may take (RFC 6120 §3.3), but now.
+            try await daemon.call("connect")
+            let changes = await events.first(3)
+            #expect(changes.map { $0.string("connection") } == ["disconnected", "connecting", "connected"])
+            _ = try await listening
+            await client.close()
+            try await daemon.call("connect")
+            let status = try await daemon.status("juliet")
+            #expect(status.int("reconnects") == 1)
+            #expect(status.string("show") == "dnd")
+            #expect(status.string("status") == "busy")
+        }
+    }
+
+    @Test("listen --since gives what was missed; what is kept no more is a gap")
+    func since() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let first = try await heard(daemon, ["kind": ["presence"], "count": 1, "since": "1"], 2)
+            #expect(first.map { $0.string("type") } == ["gap", "presence"])
+            #expect(first[0].string("after") == "1")
+            let cursor = try #require(first[1].string("cursor"))
+            for text in ["one", "two"] {
+                try await daemon.server.send(
+                    Message(to: try JID("juliet@example.org"), body: text), as: "romeo")
+            }
+            let missed = try await heard(daemon, ["count": 2, "since": .string(cursor)], 2)
+            #expect(missed.map { $0.string("body") } == ["one", "two"])
+            let after = try await heard(daemon, ["count": 1, "since": missed[0]["cursor"] ?? .null], 1)
+            #expect(after[0].string("body") == "two")
+            #expect(await daemon.failure("listen", ["since": "yesterday"])?.code == .badParameters)
+        }
+    }
+
+    private func heard(_ daemon: LastingHarness, _ params: JSONObject, _ count: Int) async throws -> [JSONObject] {
+        var params = params
+        params["session"] = ["account": "juliet"]
+        let client = try await daemon.client()
+        let events = Events()
+        _ = try await client.call("listen", params, onEvent: events.sink)
+        await client.close()
+        return await events.first(count)
+    }
+
+    @Test("Settings are read again; wrong ones leave those in force, and the error is told")
+    func reload() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            let session = try await daemon.status("juliet").string("session")
+            try daemon.write("nurse", "secret")
+            #expect(try await daemon.call("daemon.reload").int("accounts") == 2)
+            try await daemon.call("connect", account: "nurse")
+            #expect(try await daemon.status("juliet").string("session") == session, "its session goes on")
+            try PrivateFile.write(Array("{ not JSON".utf8), to: daemon.folder + "/config/jabberctl/config.json")
+            let error = await daemon.failure("daemon.reload")
+            #expect(error?.code == .configuration)
+            #expect(error?.message.contains("config.json") == true)
+            #expect(try await daemon.status("nurse").string("connection") == "connected")
+            try PrivateFile.remove(daemon.folder + "/config/jabberctl/config.json")
+            try PrivateFile.remove(daemon.folder + "/config/jabberctl/accounts/nurse.json")
+            #expect(try await daemon.call("daemon.reload").int("accounts") == 1)
+            #expect(await daemon.failure("online", account: "nurse")?.code == .accountNotFound)
+            #expect(await daemon.server.openConnections == 1)
+        }
+    }
+
+    @Test("At most 64 clients are served, the next one is told why not; and its turn comes")
+    func clients() async throws {
+        try await LastingHarness.run { daemon in
+            var clients: [ControlClient] = []
+            for _ in 0..<ControlServer.maximumClients {
+                let client = try await daemon.client()
+                _ = try await client.hello()
+                clients.append(client)
+            }
+            #expect(await daemon.failure("status")?.code == .busy)
+            await clients.removeLast().close()
+            // The daemon hears of the end a moment later.
+            while await daemon.failure("status")?.code == .busy {}
+            for client in clients { await client.close() }
+        }
+    }
+
+    @Test("A request that brings settings of its own is not served by a session that others share")
+    func ownSettings() async throws {
+        try await LastingHarness.run { daemon in
+            let error = await daemon.failure("ping", ["session": ["host": "127.0.0.1"]], account: nil)
+            #expect(error?.exit == .usage)
+            let raw = await daemon.failure("raw", ["xml": "<presence/>"])
+            #expect(raw?.exit == .usage && raw?.message.contains("--force") == true)
+        }
+    }
+
+    @Test("A supervisor hears of readiness, of reloading and of the end (sd_notify(3))")
+    func notifications() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/notify-\(UUID().uuidString.prefix(8))"
+        let number = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer {
+            close(number)
+            unlink(path)
+        }
+        let address = try #require(SocketAddress(unixPath: path))
+        #expect(address.withSockaddr { bind(number, $0, $1) } == 0)
+        let texts = Mutex<[String]>([])
+        let reading = Task.detached {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while !texts.withLock({ $0.last?.hasPrefix("STOPPING") == true }) {
+                let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                if count > 0 {
+                    let text = String(decoding: buffer.prefix(count), as: UTF8.self)
+                    texts.withLock { $0.append(text) }
+                }
+                await Task.yield()
+            }
+        }
+        try await LastingHarness.run(variables: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "20000"]) { daemon in
+            try await daemon.call("connect")
+            try await daemon.call("daemon.reload")
+        }
+        await reading.value
+        let words = texts.withLock { $0.map { String($0.prefix { $0 != "=" }) } }
+        #expect(texts.withLock { $0.contains { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") } })
+        #expect(words.first == "READY" && words.last == "STOPPING")
+        #expect(words.contains("WATCHDOG"))
+        let reloading = try #require(words.firstIndex(of: "RELOADING"))
+        #expect(words[reloading...].contains("READY"))
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import JabberControl
+import SocketIO
+import Testing
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+/// A daemon that stays, in this process, with a folder of its own and a server to log in at.
+final class LastingHarness: Sendable {
+    let server: LoopbackServer
+    let folder: String
+    let socket: String
+    let daemon: LastingDaemon
+    private let life: Task<DaemonEnd, Never>
+
+    init(_ server: LoopbackServer, accounts: [String: String], variables: [String: String] = [:]) async throws {
+        self.server = server
+        folder = FileManager.default.temporaryDirectory.path + "/lasting-\(UUID().uuidString.prefix(8))"
+        socket = folder + "/control.sock"
+        try FileManager.default.createDirectory(
+            atPath: folder + "/config/jabberctl/accounts", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        var environment = DaemonEnvironment(variables: ["HOME": folder, "XDG_CONFIG_HOME": folder + "/config"])
+        environment.paths.system = folder + "/system"
+        for (name, password) in accounts { try Self.write(name, password, server, folder) }
+        let listening = try ListeningSocket(
+            try #require(SocketAddress(unixPath: socket)), on: StreamExecutor(label: "test.server"))
+        let daemon = LastingDaemon(environment: environment, variables: variables, socket: listening)
+        let configuration = try ConfigurationFile(paths: environment.paths)
+        self.daemon = daemon
+        life = Task { await daemon.run(configuration) }
+    }
+
+    /// Runs `body` with a daemon for these accounts and their passwords, and ends it.
+    static func run(
+        _ accounts: [String: String] = ["juliet": "secret"], buddies: [LoopbackBuddy] = [],
+        variables: [String: String] = [:], _ body: (LastingHarness) async throws -> Void
+    ) async throws {
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"])
+        for buddy in buddies { try await server.add(buddy) }
+        let harness = try await LastingHarness(server, accounts: accounts, variables: variables)
+        do {
+            try await body(harness)
+        } catch {
+            await harness.end()
+            throw error
+        }
+        await harness.end()
+    }
+
+    /// Writes the file of an account.
+    func write(_ name: String, _ password: String) throws {
+        try Self.write(name, password, server, folder)
+    }
+
+    private static func write(_ name: String, _ password: String, _ server: LoopbackServer, _ folder: String) throws {
+        var account = AccountConfiguration(name: name, jid: "\(name)@example.org")
+        account.host = server.host
+        account.port = Int(server.port)
+        account.ca = server.certificateAuthorityFile
+        account.password = password
+        try PrivateFile.write(
+            JSONValue.object(account.json).encodedPretty(), to: "\(folder)/config/jabberctl/accounts/\(name).json")
+    }
+
+    /// A client of the control socket.
+    func client() async throws -> ControlClient {
+        let address = try #require(SocketAddress(unixPath: socket))
+        return ControlClient(
+            over: try await SocketTransport.connect(to: address, on: StreamExecutor(label: "test.client")))
+    }
+
+    /// Calls a method on a connection of its own; its result holds no key that the table does not promise.
+    @discardableResult
+    func call(_ method: String, _ params: JSONObject = [:], account: String? = "juliet") async throws -> JSONObject {
+        let client = try await client()
+        var params = params
+        params["timeout"] = 20
+        if let account { params["session"] = ["account": .string(account)] }
+        do throws(ControlError) {
+            let result = try await client.call(method, params).objectValue ?? [:]
+            await client.close()
+            let promised = MethodTable.commands.first { $0.method == method }?.result.map(\.name) ?? []
+            for key in result.keys { #expect(promised.contains(key), "\(method) gave \(key)") }
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+
+    /// The error that a method ends with.
+    func failure(_ method: String, _ params: JSONObject = [:], account: String? = "juliet") async -> ControlError? {
+        do {
+            try await call(method, params, account: account)
+            return nil
+        } catch {
+            return error as? ControlError
+        }
+    }
+
+    /// The status of an account.
+    func status(_ account: String) async throws -> JSONObject {
+        try await call("status", account: account).objects("accounts").first ?? [:]
+    }
+
+    @discardableResult
+    func end() async -> DaemonEnd {
+        daemon.end()
+        let end = await life.value
+        await server.stop()
+        try? FileManager.default.removeItem(atPath: folder)
+        return end
+    }
+}
