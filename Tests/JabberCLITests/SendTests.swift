@@ -97,6 +97,7 @@ struct SendTests {
             (["a@b", "--line"], "\n\n", 64, "nothing on standard input"),
             (["a@b", "-m", "x", "--line"], "", 64, "choose one"),
             (["a@b", "--line", "--id", "x"], "y", 64, "not with --line"), (["", "x"], "", 65, "recipient is empty"),
+            (Array(repeating: "a@b", count: 1_001) + ["x"], "", 64, "nothing was sent"),
             (["a@b", "--file", "/no/such/file"], "", 66, "no file"), ([], "", 64, "TO is missing"),
         ] as [([String], String, Int32, String)])
     func failures(_ words: [String], _ input: String, _ code: Int32, _ message: String) async {

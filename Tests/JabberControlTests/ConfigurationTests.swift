@@ -269,6 +269,8 @@ struct ConfigurationTests {
         #expect(try source.password(of: account) == "from command")
         account.passwordCommand = ["sh", "-c", "exit 3"]
         #expect { try source.password(of: account) } throws: { "\($0)".contains("exit code 3") }
+        account.passwordCommand = ["yes"]
+        #expect { try source.password(of: account) } throws: { "\($0)".contains("wrote more than") }
         account.passwordCommand = ["/no/such/program"]
         #expect { try source.password(of: account) } throws: { ($0 as? ControlError)?.code == .configuration }
         try folder.write("from credential\r\n", to: "jabberctl.me")

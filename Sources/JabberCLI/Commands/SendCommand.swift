@@ -34,6 +34,12 @@ enum SendCommand {
         }
         let isTextLast = sources.isEmpty && line.arguments.count > 1
         let recipients = isTextLast ? Array(line.arguments.dropLast()) : line.arguments
+        guard recipients.count <= MethodTable.maximumRecipients else {
+            throw ControlError(
+                .usage,
+                "\(recipients.count) recipients are too many for one command: give at most "
+                    + "\(MethodTable.maximumRecipients); nothing was sent")
+        }
         guard !recipients.contains("") else { throw ControlError(.badJID, "a recipient is empty") }
         if let path = line.value("file") { return (recipients, try InputText.file(context.environment.absolute(path))) }
         if let message = line.value("message"), message != "-" { return (recipients, message) }

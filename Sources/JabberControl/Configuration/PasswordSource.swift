@@ -73,9 +73,14 @@ package struct PasswordSource: Sendable {
             guard let piece = try FileDescriptor(ends[0]).readSome(name: source) else { break }
             output += piece
         }
-        if isLate { child.kill(SIGKILL) }
+        // One that writes without end waits for us to read on: it would never end by itself.
+        let isTooLong = output.count > Self.maximumBytes
+        if isLate || isTooLong { child.kill(SIGKILL) }
         let status = child.wait()
         guard !isLate else { throw ControlError(.configuration, "\(source) did not end within 60 s") }
+        guard !isTooLong else {
+            throw ControlError(.configuration, "\(source) wrote more than \(Self.maximumBytes) bytes")
+        }
         guard status == 0 else { throw ControlError(.configuration, "\(source) ended with exit code \(status)") }
         return try Self.firstLine(output, of: source)
     }

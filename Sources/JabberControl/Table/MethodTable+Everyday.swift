@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MethodTable {
+    /// How many recipients one `send` may have; 1,000. Their results must fit into one line of the control protocol, or a
+    /// caller would not know that the messages have left.
+    package static let maximumRecipients = 1_000
+
     /// `online`, `send`, `listen`.
     static var everyday: [CommandSpec] {
         [online, send, listen]
@@ -56,7 +60,7 @@ extension MethodTable {
             .value("until", nil, "LEVEL", .choice(["none", "server"]), "what to wait for", default: "server"),
         ]
         command.parameters = [
-            FieldSpec("to", "array of strings", "recipients, one or more"),
+            FieldSpec("to", "array of strings", "recipients, 1 to \(maximumRecipients)"),
             FieldSpec("text", "string", "the text; not empty"),
         ]
         command.result = [

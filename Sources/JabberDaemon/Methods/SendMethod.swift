@@ -39,6 +39,9 @@ struct SendOrder: Sendable {
     init(_ parameters: Parameters) throws(ControlError) {
         let addresses = try parameters.strings("to")
         guard !addresses.isEmpty else { throw parameters.wrong("to", "is missing or empty") }
+        guard addresses.count <= MethodTable.maximumRecipients else {
+            throw parameters.wrong("to", "has more than \(MethodTable.maximumRecipients) recipients; nothing was sent")
+        }
         recipients = addresses.map { address in
             do throws(ControlError) {
                 return (address, .success(try Parameters.jid(address)))
