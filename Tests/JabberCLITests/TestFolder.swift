@@ -23,6 +23,17 @@ final class TestFolder: Sendable {
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        if mode & 0o111 != 0 { waitUntilNobodyWrites(file.path) }
+    }
+
+    /// A child that another test forks just now may hold our descriptor until it executes its own program; until then the
+    /// file cannot be executed. The system grants a read lease once nobody has the file open for writing.
+    private func waitUntilNobodyWrites(_ path: String) {
+        let setLease: Int32 = 1_024  // F_SETLEASE of <fcntl.h>, hidden behind _GNU_SOURCE
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        while fcntl(descriptor, setLease, F_RDLCK) != 0, errno == EAGAIN { sched_yield() }
+        _ = fcntl(descriptor, setLease, F_UNLCK)
     }
 
     /// The text of a file; empty when there is none.
