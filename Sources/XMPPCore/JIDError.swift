@@ -81,7 +81,10 @@ extension JIDError: CustomStringConvertible {
     private static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars
         let shown = scalars.prefix(maximumQuoted).map { scalar in
-            let visible = !scalar.isControl && !scalar.isIgnorable && !scalar.isUnassigned && !scalar.isPrivateUse
+            // U+2028 and U+2029 are neither controls nor invisible by their category: they break lines.
+            let visible =
+                !scalar.isControl && !scalar.isIgnorable && !scalar.isUnassigned && !scalar.isPrivateUse
+                && scalar != "\u{2028}" && scalar != "\u{2029}"
             return visible ? String(scalar) : "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
         }
         return shown.joined() + (scalars.count > maximumQuoted ? "…" : "")
