@@ -8,6 +8,9 @@ SWIFT ?= swift
 SWIFTFLAGS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Under the thread sanitizer: one test after another, without those that read files or run programs, which are not built
+# with it, and without those that feed millions of bytes.
+TSAN_SKIPPED ?= HouseTests FuzzTests IntegrationTests ManualTests JabberCLITests FloodTests VectorTests HostileStreamTests Sweep
 # Which server `make demo` talks to: loopback (built in) or prosody.
 SERVER ?= loopback
 # Seconds that `make fuzz` spends on each target, and random trees that it holds against expat.
@@ -80,7 +83,8 @@ mutants:
 
 tsan:
 	@Scripts/dependencies build test
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan $(SWIFTFLAGS)
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/tsan.suppressions $(SWIFT) test --sanitize=thread \
+		--scratch-path .build/tsan --no-parallel $(addprefix --skip ,$(TSAN_SKIPPED)) $(SWIFTFLAGS)
 
 fuzz:
 	@Scripts/dependencies build fuzz

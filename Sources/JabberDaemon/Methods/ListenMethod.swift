@@ -41,6 +41,7 @@ private final class Listener: Sendable {
         var rest: Int?
         var waiter: CheckedContinuation<Void, Never>?
         var failure: ControlError?
+        var isOver = false
     }
 
     private let session: AccountSession
@@ -139,8 +140,11 @@ private final class Listener: Sendable {
     }
 
     private func finish(_ failure: ControlError? = nil) {
-        let waiter = state.withLock { state in
-            state.failure = failure ?? state.failure
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            // What ended it first counts: the work that is called off then ends too, and may call that a failure.
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            state.failure = failure
             state.rest = 0
             defer { state.waiter = nil }
             return state.waiter
