@@ -83,7 +83,7 @@ mutants:
 
 tsan:
 	@Scripts/dependencies build test
-	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/tsan.suppressions $(SWIFT) test --sanitize=thread \
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.suppressions $(SWIFT) test --sanitize=thread \
 		--scratch-path .build/tsan --no-parallel $(addprefix --skip ,$(TSAN_SKIPPED)) $(SWIFTFLAGS)
 
 fuzz:
