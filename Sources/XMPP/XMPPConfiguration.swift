@@ -72,6 +72,8 @@ public struct XMPPConfiguration: Sendable {
     package var observer: StreamObserver?
     /// TLS contexts, shared by the copies of a configuration.
     package var tlsContexts = TLSContextCache()
+    /// What the hashes in presences were found to stand for, shared by the copies of a configuration.
+    var capabilities = CapabilitiesCache()
     /// Where connections come from.
     package var connector: any StreamConnector = NetworkConnector()
     /// Where time comes from.

@@ -90,6 +90,41 @@ struct SimpleCommandTests {
             result: ["jid": "bob@example.org/desk", "name": "Gajim", "version": "1.8", "os": "Debian"],
             output: "Gajim\t1.8\tDebian\n"),
         Row(
+            words: "time bob@example.org/desk", params: ["jid": "bob@example.org/desk"],
+            result: ["jid": "bob@example.org/desk", "time": "2026-01-02T03:04:05.678Z", "zone": "+01:00"],
+            output: "2026-01-02T03:04:05.678Z\t+01:00\n"),
+        Row(
+            words: "last bob@example.org", params: ["jid": "bob@example.org"],
+            result: ["jid": "bob@example.org", "seconds": 903, "status": "gone"], output: "903\tgone\n"),
+        Row(
+            words: "adhoc list", params: [:],
+            result: ["commands": [["node": "uptime", "name": "Get uptime"]]], output: "uptime\tGet uptime\n"),
+        Row(
+            words: "adhoc run example.org add --field name=x --field list=a --field list=b",
+            params: ["jid": "example.org", "node": "add", "field": ["name=x", "list=a", "list=b"]],
+            result: [
+                "status": "completed", "notes": [["type": "info", "text": "done"]],
+                "form": [
+                    "kind": "result",
+                    "fields": [["name": "n", "type": "text-single", "label": "N", "values": ["1", "2"]]],
+                    "columns": ["A", "B"], "rows": [["x", "y"]],
+                ],
+            ],
+            output: "note\tinfo\tdone\t\nfield\tn\t1,2\tN\nrow\t\tx | y\t\n"),
+        Row(
+            words: "adhoc run example.org add", params: ["jid": "example.org", "node": "add"],
+            result: [
+                "status": "executing",
+                "form": [
+                    "kind": "form",
+                    "fields": [
+                        ["name": "n", "type": "text-single", "required": true, "values": []],
+                        ["type": "fixed", "values": ["Hi"]],
+                    ],
+                ],
+            ],
+            output: "required\tn\t\t\nfield\t\tHi\t\n"),
+        Row(
             words: "disco example.org --node n --items", params: ["jid": "example.org", "node": "n", "items": true],
             result: [
                 "identities": [["category": "server", "type": "im", "name": "Prosody"]], "features": ["urn:xmpp:ping"],

@@ -17,6 +17,8 @@ struct EntityCapabilitiesTests {
             let string115: String
             let ver115_sha1: String
             let ver115_sha256: String
+            let hash390_sha256: String?
+            let hash390_sha3_256: String?
         }
         struct IllFormed: Decodable, Sendable {
             let id: String
@@ -45,6 +47,23 @@ struct EntityCapabilitiesTests {
             #expect(information.verificationInput == vector.string115, "\(vector.id)")
             #expect(information.verificationString(using: .sha1) == vector.ver115_sha1, "\(vector.id)")
             #expect(information.verificationString(using: .sha256) == vector.ver115_sha256, "\(vector.id)")
+        }
+    }
+
+    @Test("published hashes of the second kind are met (XEP-0390 §4)")
+    func valid2() throws {
+        let vectors = try #require(Table.shared).valid.filter { $0.hash390_sha256 != nil }
+        #expect(vectors.count > 5)
+        for vector in vectors {
+            let information = try information(vector.disco_info)
+            if vector.id == "form-without-hidden-ignored" {
+                // XEP-0390 §4.1 rule 3: what does not say what it is about as XEP-0068 has it makes the whole ill-formed. The
+                // table's hash is that of the form all the same.
+                #expect(information.capabilityHash(using: .sha256) == nil)
+                continue
+            }
+            #expect(information.capabilityHash(using: .sha256) == vector.hash390_sha256, "\(vector.id)")
+            #expect(information.capabilityHash(using: .sha3_256) == vector.hash390_sha3_256, "\(vector.id)")
         }
     }
 

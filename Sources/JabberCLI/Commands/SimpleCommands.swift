@@ -26,6 +26,10 @@ enum SimpleCommands {
         case "ping": Records(rows: pings(result), [Column("JID", "jid"), Column("MS", "milliseconds")])
         case "version-of":
             Records(rows: [result], [Column("NAME", "name"), Column("VERSION", "version"), Column("SYSTEM", "os")])
+        case "time": Records(rows: [result], [Column("TIME", "time", .time), Column("ZONE", "zone")])
+        case "last": Records(rows: [result], [Column("SECONDS", "seconds"), Column("STATUS", "status")])
+        case "adhoc.list": Records(result, "commands", [Column("NODE", "node"), Column("NAME", "name")])
+        case "adhoc.run": FormRecords.records(notes: result["notes"], form: result["form"])
         case "disco":
             Records(
                 rows: discovered(result), [Column("WHAT", "what"), Column("VALUE", "value"), Column("NAME", "name")])
@@ -118,7 +122,7 @@ enum SimpleCommands {
     /// What a person at a terminal is told instead of an empty table.
     private static let emptiness = [
         "roster.list": "there is no contact", "status": "the daemon has no account",
-        "sub.pending": "no request waits for your answer",
+        "sub.pending": "no request waits for your answer", "adhoc.list": "no command is offered to you",
     ]
 
     private static func isConnected(_ result: JSONObject) -> Bool {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MethodTable {
-    /// `ping`, `version-of`, `disco`, `diag`, `raw`, `completion`, `help`, `version`.
+    /// `ping`, `version-of`, `time`, `last`, `disco`, `adhoc …`, `diag`, `raw`, `completion`, `help`, `version`.
     static var tools: [CommandSpec] {
-        [ping, versionOf, disco, diag, raw, completion, help, version]
+        [ping, versionOf, time, last, disco] + adHoc + [diag, raw, completion, help, version]
     }
 
-    private static let whoAnswers =
+    static let whoAnswers =
         "For a contact's bare address its server answers. To ask the contact's program, name its resource as in "
         + "juliet@example.org/phone; online --resources shows those of who is online."
 

@@ -50,6 +50,10 @@ struct MethodService: ControlService {
         "ping": QueryMethods.ping,
         "version-of": QueryMethods.version,
         "disco": QueryMethods.discover,
+        "time": QueryMethods.time,
+        "last": QueryMethods.last,
+        "adhoc.list": AdHocMethods.list,
+        "adhoc.run": AdHocMethods.run,
         "diag": DiagnosisMethod.run,
         "raw": RawMethod.run,
     ]

@@ -3,7 +3,7 @@
 internal import JabberControl
 internal import XMPP
 
-/// `ping`, `version-of`, `disco`: questions to an address, the own server unless another is named.
+/// `ping`, `version-of`, `time`, `last`, `disco`: questions to an address, the own server unless another is named.
 enum QueryMethods {
     static func ping(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let count = try call.parameters.whole("count", in: 1...1000) ?? 1
@@ -28,6 +28,26 @@ enum QueryMethods {
         result["name"] = .string(software.name)
         if !software.version.isEmpty { result["version"] = .string(software.version) }
         if let system = software.operatingSystem { result["os"] = .string(system) }
+        return result
+    }
+
+    static func time(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let (session, stream, jid) = try await begin(call)
+        let time = try await session.step { () throws(XMPPError) in try await stream.time(of: jid) }
+        var result = session.heading
+        result["jid"] = .string(jid.description)
+        result["time"] = .string(time.moment.description)
+        result["zone"] = .string(time.zone)
+        return result
+    }
+
+    static func last(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let (session, stream, jid) = try await begin(call)
+        let activity = try await session.step { () throws(XMPPError) in try await stream.lastActivity(of: jid) }
+        var result = session.heading
+        result["jid"] = .string(jid.description)
+        result["seconds"] = .integer(activity.seconds)
+        if let status = activity.status { result["status"] = .string(status) }
         return result
     }
 

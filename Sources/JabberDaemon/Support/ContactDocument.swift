@@ -39,12 +39,7 @@ enum ContactDocument {
             "resource": .string(resource.name), "show": .string(show(of: resource.presence)),
             "priority": .integer(Int64(resource.presence.priority)),
             "status": resource.presence.status.map(JSONValue.string),
-            "idleSince": idleSince(resource.presence).map { .string($0.description) },
+            "idleSince": resource.presence.idleSince.map { .string($0.description) },
         ])
-    }
-
-    /// Since when the user of a resource does nothing (XEP-0319).
-    private static func idleSince(_ presence: Presence) -> DateTime? {
-        presence.payload("idle", namespace: "urn:xmpp:idle:1")?["since"].flatMap(DateTime.init)
     }
 }

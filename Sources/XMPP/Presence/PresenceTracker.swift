@@ -38,6 +38,9 @@ struct PresenceTracker: Sendable {
     /// The buddies online, in no order.
     var buddies: [Buddy] { online.keys.map(buddy) }
 
+    /// The last available presence of a resource that is online.
+    func presence(of jid: JID) -> Presence? { online[jid.bare]?[jid]?.presence }
+
     /// The buddy as far as it is known.
     func buddy(_ jid: JID) -> Buddy {
         let item = contacts?[jid.bare]

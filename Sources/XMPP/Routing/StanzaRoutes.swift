@@ -66,6 +66,7 @@ struct StanzaRoutes: Sendable {
         add(.set, "query", namespace: Namespace.roster, from: .ownAccount, feature: nil, handler: .rosterPush)
         addPing()
         addSoftwareVersion()
+        addEntityTime()
         addServiceDiscovery()
     }
 }

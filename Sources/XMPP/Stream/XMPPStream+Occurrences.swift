@@ -50,6 +50,7 @@ extension XMPPStream {
 
     private func established(_ session: EstablishedSession) {
         start = .fresh
+        discovered = DiscoveryCache()
         // Whoever brings the new session online needs to hear at once when that fails.
         outlivesConnection = false
         begin(session, .authenticated(session.jid))

@@ -97,6 +97,8 @@ public actor XMPPStream {
     var routes = StanzaRoutes()
     var answersInProgress = 0
     var sentMessages = SentMessages()
+    /// What was found out about others in the present session.
+    var discovered = DiscoveryCache()
 
     /// The full address of the session; `nil` before it is established.
     public internal(set) var jid: JID?

@@ -50,8 +50,12 @@ extension StanzaRoutes {
             handler: .immediate { (request, context) throws(StanzaError) in
                 let node = request.payload?["node"]
                 let information = context.information
-                // Without a node, or for the one that our presence names (XEP-0115 §6.2).
-                guard node == nil || node == EntityCapabilities.advertised(information).fullNode else {
+                // Without a node, or for one that our presence names (XEP-0115 §6.2, XEP-0390 §5.2).
+                guard
+                    node == nil || node == EntityCapabilities.advertised(information).fullNode
+                        || CapabilityHashSet.advertised(information)?.values.contains(where: { $0.node == node })
+                            == true
+                else {
                     throw StanzaError(.itemNotFound, kind: .cancel)
                 }
                 return information.element(node: node)

@@ -72,8 +72,8 @@ extension DiscoveryInformation {
     /// The forms, by their FORM_TYPE; those without one, or whose FORM_TYPE is not a hidden field, do not count.
     private var formParts: [String]? {
         var forms: [String: [String]] = [:]
-        for form in extensions where form.isNamed("x", namespace: Self.dataForms) {
-            let fields = form.children("field", namespace: Self.dataForms)
+        for form in extensions where form.name == DataForm.elementName {
+            let fields = form.children("field", namespace: DataForm.namespace)
             guard let typeField = fields.first(where: { $0["var"] == "FORM_TYPE" }) else { continue }
             guard typeField["type"] == "hidden" else { continue }
             let types = Set(typeField.values)
@@ -86,8 +86,6 @@ extension DiscoveryInformation {
         }
         return forms.keys.map { $0 }.sortedByOctets.flatMap { [$0] + (forms[$0] ?? []) }
     }
-
-    private static let dataForms = "jabber:x:data"
 }
 
 extension Element {
@@ -104,10 +102,12 @@ extension [String] {
 }
 
 extension XMPPStream {
-    /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4).
+    /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4, XEP-0390 §5.1).
     func withCapabilities(_ presence: Presence) -> Presence {
         var presence = presence
-        presence.setPayload(EntityCapabilities.advertised(requestContext.information))
+        let information = requestContext.information
+        presence.setPayload(EntityCapabilities.advertised(information))
+        if let hashes = CapabilityHashSet.advertised(information) { presence.setPayload(hashes) }
         return presence
     }
 
