@@ -3,7 +3,6 @@
 internal import Glibc
 internal import JabberControl
 internal import SocketIO
-internal import Synchronization
 internal import XMPP
 internal import XMPPTestSupport
 
@@ -18,7 +17,7 @@ enum Attacker {
         try await server.add(LoopbackBuddy("juliet", name: "Juliet", resource: "balcony", behaviors: []))
         let client = try start(flood, divisor, port: server.port, authority: server.certificateAuthorityFile)
         _ = try await server.firstElement(from: "romeo", within: .seconds(30)) { $0.localName == "presence" }
-        let portions = Mutex(flood.portions(dividedBy: divisor))
+        let portions = Locked(flood.portions(dividedBy: divisor))
         _ = await server.flood("romeo") { portions.withLock { $0.next() } }
         let status = await Task.detached { client.wait() }.value
         await server.stop()
@@ -31,7 +30,7 @@ enum Attacker {
         let listener = try ListeningSocket(.loopback(port: 0), on: executor)
         executor.run {
             listener.start { socket in
-                let portions = Mutex(Flood.header.portions(dividedBy: divisor))
+                let portions = Locked(Flood.header.portions(dividedBy: divisor))
                 let sendMore: @Sendable () -> Void = { [weak socket] in
                     while let socket, socket.pendingBytes < 65_536, let bytes = portions.withLock({ $0.next() }) {
                         socket.send(bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import Synchronization
+internal import SocketIO
 internal import XMPP
 
 /// The client under the flood: it does what any client does, and takes down how that went.
@@ -16,7 +16,7 @@ final class Victim: ChatDelegate, MessageDelegate {
         var error: XMPPError?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let flood: Flood
 
     init(_ flood: Flood) {

@@ -3,7 +3,7 @@
 internal import Dispatch
 internal import Glibc
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 
 /// The program `jabberctl`.
 public enum CommandMain {
@@ -21,7 +21,7 @@ public enum CommandMain {
         MemoryProtection.apply()
         terminal.takeSignals()
         let done = DispatchSemaphore(value: 0)
-        let code = Mutex(ExitCode.internalError)
+        let code = Locked(ExitCode.internalError)
         Task {
             let result = await CommandRunner.run(environment)
             code.withLock { $0 = result }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 public import XMPPCore
 public import XMPPProtocol
 
@@ -20,7 +20,7 @@ public protocol StreamStateStore: Sendable {
 
 /// A store that ends with the program.
 public final class InMemoryStreamStateStore: StreamStateStore {
-    private let states = Mutex<[JID: StreamState]>([:])
+    private let states = Locked<[JID: StreamState]>([:])
 
     /// Makes an empty store.
     public init() {}

@@ -32,6 +32,12 @@ enum TextRules {
         find(in: file, [(/\bTask\.sleep\b/, "a test sleeps"), (/(?:^|[^.\w])(?:u|nano)?sleep\s*\(/, "a test sleeps")])
     }
 
+    /// A lock that the thread sanitizer cannot see: it would report what the lock prevents.
+    static func invisibleLocks(in file: SourceTree.File) -> [Violation] {
+        find(
+            in: file, [(/\bMutex\b/, "the thread sanitizer does not see it: use Locked"), (/\bNSLock\b/, "use Locked")])
+    }
+
     /// Concurrency that the compiler does not check states why it is right, on the line or just above it.
     static func uncheckedConcurrency(in file: SourceTree.File) -> [Violation] {
         let text = file.swift

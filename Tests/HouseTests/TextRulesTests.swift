@@ -38,6 +38,12 @@ struct TextRulesTests {
         check(["Tests"], TextRules.sleeps(in:))
     }
 
+    @Test("every lock is one that the thread sanitizer sees")
+    func invisibleLocks() {
+        // Benchmarks and examples that are packages of their own see the public library only.
+        check(["Sources", "Tests", "Benchmarks/Floods"], TextRules.invisibleLocks(in:))
+    }
+
     @Test("every public and package declaration has a doc comment, or fulfils a requirement that has one")
     func documentation() {
         let inherited = Set(SourceTree.files.flatMap(TextRules.requirements(in:)))
@@ -91,6 +97,13 @@ struct TextRulesTests {
         ])
     func sleepSamples(_ text: String) {
         #expect(TextRules.sleeps(in: sample(text)).count == 1)
+    }
+
+    @Test("a lock that the thread sanitizer does not see is found in code")
+    func lockSamples() {
+        #expect(TextRules.invisibleLocks(in: sample("let a = Mutex(0)\nlet b: Mutex<Int>")).count == 2)
+        #expect(TextRules.invisibleLocks(in: sample("private let lock = NSLock()")).count == 1)
+        #expect(TextRules.invisibleLocks(in: sample("// as Mutex\nlet a = Locked(0)\nlet mutex = 1")) == [])
     }
 
     @Test("a declaration without a doc comment is found")

@@ -4,14 +4,13 @@ import JabberCLI
 import JabberControl
 import JabberDaemon
 import SocketIO
-import Synchronization
 
 /// The command and a private daemon in this process, at the two ends of a socket pair.
 final class InProcessCommand: RunningCommand {
     private let output = Lines()
     private let errors = Lines()
-    private let watched = Mutex<ControlClient?>(nil)
-    private let running: Mutex<Task<Int32, Never>?> = Mutex(nil)
+    private let watched = Locked<ControlClient?>(nil)
+    private let running: Locked<Task<Int32, Never>?> = Locked(nil)
 
     init(_ arguments: [String], input: String) {
         let variables = ["HOME": "/nonexistent", "XDG_RUNTIME_DIR": "/nonexistent"]

@@ -3,7 +3,6 @@
 import Dispatch
 import Glibc
 import JabberControl
-import Synchronization
 
 /// The real `jabberctl`, which starts the real `jabberctld`.
 final class ProgramCommand: RunningCommand {

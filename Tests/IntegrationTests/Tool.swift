@@ -5,7 +5,6 @@ import JabberCLI
 import JabberControl
 import JabberDaemon
 import SocketIO
-import Synchronization
 import Testing
 
 /// `jabberctl` as a person uses it: the real programs, or both in this process.
@@ -86,7 +85,7 @@ final class Lines: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func append(_ more: [UInt8]) {
         change { $0.bytes += more }

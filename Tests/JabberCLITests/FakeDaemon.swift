@@ -3,14 +3,13 @@
 import JabberCLI
 import JabberControl
 import SocketIO
-import Synchronization
 
 /// A daemon of a test: answers each method as it is told and keeps what it was asked.
 final class FakeDaemon: ControlService {
     typealias Method = @Sendable (ControlRequest, ControlSession) async throws(ControlError) -> JSONValue
 
     private let methods: [String: Method]
-    private let seen = Mutex<[ControlRequest]>([])
+    private let seen = Locked<[ControlRequest]>([])
     private let greeting: ControlGreeting
 
     init(_ methods: [String: Method] = [:], greeting: ControlGreeting = ControlGreeting(instance: "test")) {
@@ -110,11 +109,11 @@ func jabberctl(
 func jabberctl(
     _ words: [String], daemon: FakeDaemon = FakeDaemon(), in surroundings: Surroundings = Surroundings()
 ) async -> CommandRun {
-    let output = Mutex<[UInt8]>([])
-    let errors = Mutex<[UInt8]>([])
-    let choice = Mutex<DaemonChoice?>(nil)
-    let input = Mutex(surroundings.input)
-    let passwords = Mutex(surroundings.passwords)
+    let output = Locked<[UInt8]>([])
+    let errors = Locked<[UInt8]>([])
+    let choice = Locked<DaemonChoice?>(nil)
+    let input = Locked(surroundings.input)
+    let passwords = Locked(surroundings.passwords)
     var paths = RuntimePaths(environment: ["HOME": surroundings.home])
     paths.system = surroundings.home + "/etc"
     var environment = CLIEnvironment(

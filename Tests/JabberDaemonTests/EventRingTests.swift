@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JabberControl
-import Synchronization
+import SocketIO
 import Testing
 
 @testable import JabberDaemon
@@ -10,7 +10,7 @@ import Testing
 struct EventRingTests {
     /// What a subscription gives at once.
     private func replay(_ ring: EventRing, after cursor: Int64) -> [JSONObject] {
-        let seen = Mutex<[JSONObject]>([])
+        let seen = Locked<[JSONObject]>([])
         ring.cancel(ring.subscribe(after: cursor) { event in seen.withLock { $0.append(event) } })
         return seen.withLock { $0 }
     }

@@ -4,7 +4,6 @@ import Foundation
 import Glibc
 import JabberControl
 import SocketIO
-import Synchronization
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -179,7 +178,7 @@ struct LastingDaemonTests {
         }
         let address = try #require(SocketAddress(unixPath: path))
         #expect(address.withSockaddr { bind(number, $0, $1) } == 0)
-        let texts = Mutex<[String]>([])
+        let texts = Locked<[String]>([])
         let reading = Task.detached {
             var buffer = [UInt8](repeating: 0, count: 4096)
             while !texts.withLock({ $0.last?.hasPrefix("STOPPING") == true }) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SocketIO
-import Synchronization
 import Testing
 import XMPPTestSupport
 
@@ -9,7 +8,7 @@ import XMPPTestSupport
 struct TestClockTests {
     /// Notes, in order, what ran.
     private final class Journal: Sendable {
-        private let entries = Mutex<[String]>([])
+        private let entries = Locked<[String]>([])
 
         func note(_ entry: String) { entries.withLock { $0.append(entry) } }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SocketIO
-import Synchronization
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -139,11 +138,11 @@ private final class Collector: ChatDelegate, MessageDelegate {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
     private let executor = StreamExecutor(label: "collector")
 
     init(expecting ids: Set<String>) {
-        state = Mutex(State(missing: ids))
+        state = Locked(State(missing: ids))
     }
 
     var ids: [String] { state.withLock { $0.ids } }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SocketIO
-import Synchronization
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -117,7 +116,7 @@ struct StreamEndTests {
 /// A network whose name servers never answer.
 private final class EndlessConnector: StreamConnector {
     private let (asks, question) = AsyncStream.makeStream(of: Void.self)
-    private let answers = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    private let answers = Locked<CheckedContinuation<Void, Never>?>(nil)
 
     /// Waits until somebody asks.
     func asked() async {

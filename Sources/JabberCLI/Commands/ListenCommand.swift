@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 
 /// `listen`: shows events as they come.
 enum ListenCommand {
@@ -27,7 +27,7 @@ private final class EventPrinter: Sendable {
 
     private let context: CommandContext
     private let most: Int?
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ context: CommandContext, most: Int?) {
         self.context = context

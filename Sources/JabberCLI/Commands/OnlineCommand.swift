@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 
 /// `online`: shows who is online, once or until interrupted.
 enum OnlineCommand {
@@ -47,7 +47,7 @@ private final class WatchScreen: Sendable {
 
     private let context: CommandContext
     private let byResource: Bool
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ context: CommandContext, byResource: Bool) {
         self.context = context

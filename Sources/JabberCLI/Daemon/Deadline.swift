@@ -2,7 +2,6 @@
 
 internal import JabberControl
 internal import SocketIO
-internal import Synchronization
 
 /// Ends what a command waits for when time is up: its calls, its input, and a reader that does not read.
 final class Deadline: Sendable {
@@ -16,7 +15,7 @@ final class Deadline: Sendable {
     private let environment: CLIEnvironment
     private let error: ControlError
     private let executor = StreamExecutor(label: "jabberctl.deadline")
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Starts the clock.
     init(seconds: Double, _ environment: CLIEnvironment, _ error: ControlError? = nil) {

@@ -3,7 +3,7 @@
 internal import Dispatch
 internal import Glibc
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 
 /// Signals and the terminal: what must be put right before this program ends.
 ///
@@ -36,8 +36,8 @@ final class Terminal: Sendable {
     /// `PIPE_BUF` of Linux, in bytes.
     private static let pieceBytes = 4096
 
-    private let state = Mutex(State())
-    private let signals = Mutex<Sources?>(nil)
+    private let state = Locked(State())
+    private let signals = Locked<Sources?>(nil)
 
     /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over, once. A command that neither waits nor asks does without: it costs time.
     ///

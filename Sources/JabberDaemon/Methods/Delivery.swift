@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 internal import XMPP
 
 /// Messages on their way: sent one behind the other, then one round trip for all of them.
@@ -18,7 +18,7 @@ final class Delivery: Sendable {
     private let session: AccountSession
     private let stream: XMPPStream
     private let deadline: SystemMoment?
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(order: SendOrder, session: AccountSession, stream: XMPPStream, deadline: SystemMoment?) {
         self.order = order

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
 internal import XMPP
 
 /// `diag`: the way to a server, step by step, on a stream of its own.

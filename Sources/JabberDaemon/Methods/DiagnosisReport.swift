@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 internal import XMPP
 
 /// The steps of a diagnosis, with what was found and how long each took.
@@ -18,7 +18,7 @@ final class DiagnosisReport: Sendable {
     }
 
     private let hasAccount: Bool
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(hasAccount: Bool) {
         self.hasAccount = hasAccount

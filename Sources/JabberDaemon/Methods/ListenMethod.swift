@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 internal import XMPP
 
 /// `listen`: events as they come, until the caller cancels or there were enough.
@@ -48,7 +48,7 @@ private final class Listener: Sendable {
     private let filter: EventFilter
     private let cursor: Int64?
     private let emit: @Sendable (JSONObject) -> Void
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     init(
         _ session: AccountSession, _ filter: EventFilter, after cursor: Int64?, most: Int?,
@@ -58,7 +58,7 @@ private final class Listener: Sendable {
         self.filter = filter
         self.cursor = cursor
         self.emit = emit
-        state = Mutex(State(rest: most))
+        state = Locked(State(rest: most))
     }
 
     func run() async throws(ControlError) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
+internal import SocketIO
 internal import XMPP
 
 /// `online`: who of the contacts is there.
@@ -27,7 +27,7 @@ enum OnlineMethod {
     private static func watch(
         _ call: MethodCall, _ session: AccountSession, _ view: View
     ) async throws(ControlError) -> JSONObject {
-        let last = Mutex<JSONObject?>(nil)
+        let last = Locked<JSONObject?>(nil)
         try await session.keepOnline(priority: -1) { change in
             guard case .connected(let stream) = change else { return }
             // From now on the stream's own end is waited for here, too: the list empties with it.

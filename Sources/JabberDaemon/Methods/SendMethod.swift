@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
-internal import Synchronization
 internal import XMPP
 
 /// `send`: one message to some recipients. Needs neither roster nor presence: log in, send, one round trip.

@@ -4,7 +4,6 @@ internal import Dispatch
 internal import Glibc
 internal import JabberControl
 internal import SocketIO
-internal import Synchronization
 internal import XMPP
 
 /// What the command line of the program asks for.
@@ -37,7 +36,7 @@ enum Service {
         let daemon = LastingDaemon(
             environment: environment, variables: variables, settings: order.settings, socket: socket)
         let hangup = DaemonMain.upon(SIGHUP) { Task { await daemon.reload() } }
-        let first = Mutex<SystemMoment?>(nil)
+        let first = Locked<SystemMoment?>(nil)
         let ends = [SIGINT, SIGTERM].map { number in
             DaemonMain.upon(number) {
                 // A second one ends the process at once; not the echo of the first, which some senders make.

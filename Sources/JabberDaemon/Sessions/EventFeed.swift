@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SocketIO
-internal import Synchronization
 internal import XMPP
 
 /// What happens on the streams of one account, for the methods that run: handlers are called at once, on the stream's
@@ -18,7 +17,7 @@ final class EventFeed: Sendable {
 
     private static let executor = StreamExecutor(label: "jabberctld.feed")
     private let clock: any StreamClock
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(clock: any StreamClock = SystemClock()) {
         self.clock = clock
@@ -104,7 +103,7 @@ final class EventFeed: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        let deadline = Mutex<(any ScheduledTimer)?>(nil)
+        let deadline = Locked<(any ScheduledTimer)?>(nil)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDue = state.withLock { state -> Bool in

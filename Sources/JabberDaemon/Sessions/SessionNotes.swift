@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 internal import XMPP
 
 /// What the daemon notes of an account beside what the stream knows: the own other resources, and who asks for a subscription.
@@ -24,7 +24,7 @@ final class SessionNotes: Sendable {
     }
 
     private let account: JID
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(account: JID) {
         self.account = account.bare

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 
 /// Calls one delegate, one event after another, from a task of its own. Refers to the delegate weakly: when it is gone, the
 /// pump ends.
@@ -19,13 +19,13 @@ final class DelegatePump: Sendable {
 
     let queue: EventQueue
     private let target: Target
-    private let roles: Mutex<Roles>
+    private let roles: Locked<Roles>
 
     init(_ delegate: any AnyObject & Sendable, roles: Roles, onDrain: @escaping @Sendable () -> Void) {
         queue = EventQueue(
             limit: EventHub.maximumDelegateBacklog, overflow: .pausesReading, onDrain: onDrain)
         target = Target(object: delegate)
-        self.roles = Mutex(roles)
+        self.roles = Locked(roles)
         Task { [self] in await run() }
     }
 

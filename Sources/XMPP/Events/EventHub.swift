@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 
 /// Where events go from a stream to everybody who reads them: delegates and sequences.
 ///
@@ -19,8 +19,8 @@ package final class EventHub: Sendable {
         var isFinished = false
     }
 
-    private let state = Mutex(State())
-    private let drained = Mutex<(@Sendable () -> Void)?>(nil)
+    private let state = Locked(State())
+    private let drained = Locked<(@Sendable () -> Void)?>(nil)
 
     /// Makes a hub without readers.
     package init() {}

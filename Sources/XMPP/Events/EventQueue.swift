@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 
 /// An event with the stream that it belongs to.
 package struct EventDelivery: Sendable {
@@ -43,7 +43,7 @@ final class EventQueue: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let overflow: Overflow
     private let limit: Int
     private let onDrain: @Sendable () -> Void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 public import XMPPCore
 
 /// Who is online: a delegate that keeps the list which a buddy window shows.
@@ -11,7 +11,7 @@ public import XMPPCore
 /// for buddy in buddies.online { print(buddy.displayName) }
 /// ```
 public final class BuddyList: ChatDelegate {
-    private let state = Mutex<[JID: Buddy]>([:])
+    private let state = Locked<[JID: Buddy]>([:])
 
     /// Makes an empty list.
     public init() {}

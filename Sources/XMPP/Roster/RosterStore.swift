@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 public import XMPPCore
 
 /// The roster: a delegate that keeps it up to date, from the first result through every push.
@@ -26,7 +26,7 @@ public final class RosterStore: ChatDelegate {
     /// How many subscription requests are kept; 1,000. Further ones are still reported by the stream.
     public static let maximumSubscriptionRequests = 1_000
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// Makes a store, empty or with a roster kept from an earlier session.
     public init(known: KnownRoster? = nil) {
@@ -35,7 +35,7 @@ public final class RosterStore: ChatDelegate {
             state.version = known.version
             state.replace(known.items)
         }
-        self.state = Mutex(state)
+        self.state = Locked(state)
     }
 
     /// Whether the server has said what the roster is.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 internal import XMPPTransport
 
 /// The TLS contexts of a configuration and its copies: one for each set of trust anchors, made when first needed.
 package final class TLSContextCache: Sendable {
-    private let contexts = Mutex<[TrustAnchors: TLSContext]>([:])
+    private let contexts = Locked<[TrustAnchors: TLSContext]>([:])
 
     /// Makes an empty cache.
     package init() {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import SocketIO
-internal import Synchronization
 public import XMPPCore
 internal import XMPPCrypto
 public import XMPPProtocol

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SocketIO
-internal import Synchronization
 public import XMPP
 internal import XMPPTransport
 
@@ -9,7 +8,7 @@ internal import XMPPTransport
 final class Doorway: Sendable {
     typealias Accept = @Sendable (ScriptedTransport) async -> Void
 
-    private let accept = Mutex<Accept?>(nil)
+    private let accept = Locked<Accept?>(nil)
 
     func open(_ accept: @escaping Accept) {
         self.accept.withLock { $0 = accept }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 internal import XMPPCrypto
 
 /// Numbers that look random and are the same in every run: SplitMix64. Not for secrets.
 public final class SeededGenerator: RandomNumberGenerator, Sendable {
     /// What the numbers follow from: print it when a test fails.
     public let seed: UInt64
-    private let state: Mutex<UInt64>
+    private let state: Locked<UInt64>
 
     /// Makes a generator.
     public init(seed: UInt64) {
         self.seed = seed
-        state = Mutex(seed)
+        state = Locked(seed)
     }
 
     /// The next number.

@@ -2,7 +2,6 @@
 
 internal import Dispatch
 package import SocketIO
-internal import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
@@ -29,7 +28,7 @@ public final class TestClock: Sendable {
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Makes a clock that shows zero.
     public init() {}

@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import SocketIO
-internal import Synchronization
 
 /// A program that runs as long as a test needs it, and not longer: it ends when the test's process does, however that ends.
 ///
@@ -30,8 +29,8 @@ public final class ServerProcess: Sendable {
     /// The file with what the program wrote to its standard output and error.
     public let logFile: String
 
-    private let lifeline: Mutex<Descriptor?>
-    private let hasEnded = Mutex(false)
+    private let lifeline: Locked<Descriptor?>
+    private let hasEnded = Locked(false)
 
     /// Starts a program.
     ///
@@ -82,7 +81,7 @@ public final class ServerProcess: Sendable {
         }
         self.processID = processID
         self.logFile = logFile
-        lifeline = Mutex(line.second)
+        lifeline = Locked(line.second)
     }
 
     deinit {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import SocketIO
 import Testing
 import XMPP
 import XMPPCore
@@ -14,7 +14,7 @@ final class EventTape: Sendable {
         var waiters: [(isMet: @Sendable ([XMPPEvent]) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Everything so far.
     var events: [XMPPEvent] { state.withLock { $0.events } }

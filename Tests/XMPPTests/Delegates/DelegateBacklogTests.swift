@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import SocketIO
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -22,7 +22,7 @@ private final class Gate: Sendable {
         var sleepers: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// How often somebody came.
     var calls: Int { state.withLock { $0.calls } }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import SocketIO
 import XMPPCore
 import XMPPProtocol
 import XMPPTestSupport
@@ -123,9 +123,9 @@ extension SessionRun.Outcome {
 
 /// The events of a stream, for closures to share.
 private final class EventLog: Sendable {
-    let mutex: Mutex<[XMPPEvent]>
+    let mutex: Locked<[XMPPEvent]>
 
-    init(_ events: [XMPPEvent]) { mutex = Mutex(events) }
+    init(_ events: [XMPPEvent]) { mutex = Locked(events) }
 }
 
 extension XMPPStream {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+internal import SocketIO
 internal import XMPPCore
 internal import XMPPCrypto
 
@@ -79,7 +79,7 @@ final class CapabilitiesCache: Sendable {
         var order: [Key] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// What a claim stands for; `nil` while nobody has shown it.
     subscript(claim: CapabilityClaim) -> DiscoveryInformation? {
