@@ -135,17 +135,16 @@ extension SocketTransport {
         clock: any StreamClock = SystemClock()
     ) async throws(SystemError) -> SocketTransport {
         let slot = AttemptSlot(executor)
+        let outcome = Handover<Result<SocketTransport, SystemError>>()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation {
-                (continuation: CheckedContinuation<Result<SocketTransport, SystemError>, Never>) in
-                executor.queue.async {
-                    slot.begin {
-                        SocketConnection.start(to: address, on: executor, timeout: timeout, clock: clock) {
-                            continuation.resume(returning: $0)
-                        }
+            executor.queue.async {
+                slot.begin {
+                    SocketConnection.start(to: address, on: executor, timeout: timeout, clock: clock) {
+                        outcome.give($0)
                     }
                 }
             }
+            return await outcome.value()
         } onCancel: {
             executor.queue.async { slot.cancel() }
         }

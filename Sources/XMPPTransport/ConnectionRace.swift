@@ -63,14 +63,14 @@ package final class ConnectionRace: @unchecked Sendable {
         timing: Timing
     ) async throws(ConnectError) -> SocketTransport {
         let race = ConnectionRace(host: host, addresses: addresses, on: executor, clock: clock, timing: timing)
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
-                executor.queue.async { race.start { continuation.resume(returning: $0) } }
-            }
+        let outcome = Handover<Outcome>()
+        let result = await withTaskCancellationHandler {
+            executor.queue.async { race.start { outcome.give($0) } }
+            return await outcome.value()
         } onCancel: {
             executor.queue.async { race.cancel() }
         }
-        return try outcome.get()
+        return try result.get()
     }
 
     /// Addresses with the families in turn, each family in its own order, the first one's family first (RFC 8305 §4).

@@ -3,7 +3,6 @@
 internal import Dispatch
 internal import Glibc
 package import SocketIO
-internal import Synchronization
 
 /// Addresses from the system: /etc/hosts, name servers and what else nsswitch names, by `getaddrinfo`.
 package struct SystemAddressResolver: AddressResolver {
@@ -24,15 +23,13 @@ package struct SystemAddressResolver: AddressResolver {
     /// The addresses of a host. A look-up that is too slow or called off is left to end by itself.
     package func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] {
         let seconds = Int(timeout.components.seconds)
-        let answer = SingleAnswer<Result<[SocketAddress], ConnectError>>()
+        let answer = Handover<Result<[SocketAddress], ConnectError>>()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.await(continuation)
-                Self.workers.async { answer.give(Self.lookUp(host, port)) }
-                Self.deadlines.asyncAfter(deadline: .now() + timeout.inSeconds) {
-                    answer.give(.failure(.timedOut(name: host, seconds: seconds)))
-                }
+            Self.workers.async { answer.give(Self.lookUp(host, port)) }
+            Self.deadlines.asyncAfter(deadline: .now() + timeout.inSeconds) {
+                answer.give(.failure(.timedOut(name: host, seconds: seconds)))
             }
+            return await answer.value()
         } onCancel: {
             answer.give(.failure(.cancelled))
         }
@@ -76,46 +73,4 @@ package struct SystemAddressResolver: AddressResolver {
     /// `EAI_NODATA` and `EAI_ADDRFAMILY` of the GNU C library, which its header shows to GNU programs only.
     private static let noData: Int32 = -5
     private static let noAddressOfFamily: Int32 = -9
-}
-
-/// Gives the first of several possible answers to one waiter.
-final class SingleAnswer<Value: Sendable>: Sendable {
-    private enum State {
-        case empty
-        case waiting(CheckedContinuation<Value, Never>)
-        case early(Value)
-        case done
-    }
-
-    private let state = Mutex(State.empty)
-
-    /// Gives the waiter; it is resumed at once when an answer is there already.
-    func await(_ continuation: CheckedContinuation<Value, Never>) {
-        let early: Value? = state.withLock { state in
-            guard case .early(let value) = state else {
-                state = .waiting(continuation)
-                return nil
-            }
-            state = .done
-            return value
-        }
-        if let early { continuation.resume(returning: early) }
-    }
-
-    /// Gives an answer; every one but the first is dropped.
-    func give(_ value: Value) {
-        let waiter: CheckedContinuation<Value, Never>? = state.withLock { state in
-            switch state {
-            case .empty:
-                state = .early(value)
-                return nil
-            case .waiting(let continuation):
-                state = .done
-                return continuation
-            case .early, .done:
-                return nil
-            }
-        }
-        waiter?.resume(returning: value)
-    }
 }

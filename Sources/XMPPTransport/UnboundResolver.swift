@@ -31,13 +31,11 @@ package struct UnboundResolver: ServiceResolver {
 
     /// The SRV records of a name.
     package func records(for name: String) async -> SRVAnswer {
-        let answer = SingleAnswer<SRVAnswer>()
+        let answer = Handover<SRVAnswer>()
         let lookup = UnboundLookup(name: name, nameServers: nameServers, timeout: timeout, answer: answer)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.await(continuation)
-                lookup.start()
-            }
+            lookup.start()
+            return await answer.value()
         } onCancel: {
             lookup.cancel()
         }
@@ -57,12 +55,12 @@ private final class UnboundLookup: @unchecked Sendable {
     private let name: String
     private let nameServers: UnboundResolver.NameServers
     private let timeout: Duration
-    private let answer: SingleAnswer<SRVAnswer>
+    private let answer: Handover<SRVAnswer>
     private var context: OpaquePointer?
     private var source: (any DispatchSourceRead)?
     private var isDone = false
 
-    init(name: String, nameServers: UnboundResolver.NameServers, timeout: Duration, answer: SingleAnswer<SRVAnswer>) {
+    init(name: String, nameServers: UnboundResolver.NameServers, timeout: Duration, answer: Handover<SRVAnswer>) {
         self.name = name
         self.nameServers = nameServers
         self.timeout = timeout

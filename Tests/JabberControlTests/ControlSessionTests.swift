@@ -2,7 +2,6 @@
 
 import Dispatch
 import SocketIO
-import Synchronization
 import Testing
 
 @testable import JabberControl
@@ -67,7 +66,7 @@ struct ControlSessionTests {
     @Test("events reach their call until it has enough, then the daemon's task is cancelled")
     func events() async throws {
         let (client, server) = Self.connect()
-        let seen = Mutex<[JSONValue]>([])
+        let seen = Locked<[JSONValue]>([])
         let answer = try await client.call("count") { event in
             seen.withLock { $0.append(event) }
             return event != 2
@@ -118,22 +117,22 @@ struct ControlSessionTests {
         let (near, far) = PipeTransport.pair()
         let session = ControlSession(over: far, greeting: ControlGreeting(instance: "test"), service: Service())
         let server = Task { await session.run() }
-        let received = await withCheckedContinuation { continuation in
-            let text = Mutex<[UInt8]>([])
-            near.executor.queue.async {
-                near.start { event in
-                    switch event {
-                    case .received(let bytes): text.withLock { $0 += bytes }
-                    case .endOfInput: near.close()
-                    case .closed: continuation.resume(returning: text.withLock { $0 })
-                    case .drained: break
-                    }
+        let received = Locked<[UInt8]>([])
+        let end = Handover<Void>()
+        near.executor.queue.async {
+            near.start { event in
+                switch event {
+                case .received(let bytes): received.withLock { $0 += bytes }
+                case .endOfInput: near.close()
+                case .closed: end.give(())
+                case .drained: break
                 }
-                near.send(Array("{\"jsonrpc\":\n".utf8))
             }
+            near.send(Array("{\"jsonrpc\":\n".utf8))
         }
+        await end.value()
         await server.value
-        let lines = String(decoding: received, as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: received.withLock { $0 }, as: UTF8.self).split(separator: "\n")
         #expect(lines.count == 2 && lines.last?.contains("\"bad-frame\"") == true)
     }
 
@@ -141,17 +140,16 @@ struct ControlSessionTests {
     func slowReader() async throws {
         let (near, far) = PipeTransport.pair()
         let connection = ControlConnection(over: far)
-        let closed: Bool = await withCheckedContinuation { continuation in
-            far.executor.queue.async {
-                far.isStalled = true
-                connection.start { event in
-                    if case .closed = event { continuation.resume(returning: true) }
-                }
-                let text = JSONValue.string(String(repeating: "x", count: 1 << 19))
-                for _ in 0..<9 { connection.send(.notification(.event(text, of: 1))) }
+        let closed = Handover<Void>()
+        far.executor.queue.async {
+            far.isStalled = true
+            connection.start { event in
+                if case .closed = event { closed.give(()) }
             }
+            let text = JSONValue.string(String(repeating: "x", count: 1 << 19))
+            for _ in 0..<9 { connection.send(.notification(.event(text, of: 1))) }
         }
-        #expect(closed)
+        await closed.value()
         #expect(far.pendingBytes < ControlConnection.maximumPendingBytes + 2 << 19)
         withExtendedLifetime(near) {}
     }

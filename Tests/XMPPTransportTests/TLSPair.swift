@@ -108,14 +108,14 @@ struct TLSPair {
 
 extension TLSTransport {
     func handshakeAndStart(_ log: EventLog) async -> Result<TLSProperties, TLSError> {
-        await withCheckedContinuation { continuation in
-            executor.queue.async {
-                self.handshake { result in
-                    self.start { log.record($0) }
-                    continuation.resume(returning: result)
-                }
+        let outcome = Handover<Result<TLSProperties, TLSError>>()
+        executor.queue.async {
+            self.handshake { result in
+                self.start { log.record($0) }
+                outcome.give(result)
             }
         }
+        return await outcome.value()
     }
 
     func onQueue<Result: Sendable>(_ body: @escaping @Sendable (TLSTransport) -> Result) -> Result {

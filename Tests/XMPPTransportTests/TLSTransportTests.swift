@@ -151,12 +151,9 @@ import Testing
         let client = try TLSTransport(
             over: socket, context: contexts.client,
             role: .client(ReferenceIdentity(domain: Self.domain), offersProtocol: true), mode: .direct)
-        let result = await withCheckedContinuation { continuation in
-            client.executor.queue.async {
-                client.handshake(timeout: .milliseconds(1)) { continuation.resume(returning: $0) }
-            }
-        }
-        #expect(result == .failure(.timedOut(seconds: 0)))
+        let result = Handover<Result<TLSProperties, TLSError>>()
+        client.executor.queue.async { client.handshake(timeout: .milliseconds(1)) { result.give($0) } }
+        #expect(await result.value() == .failure(.timedOut(seconds: 0)))
         peer.executor.queue.sync { peer.abort() }
     }
 
@@ -180,13 +177,12 @@ import Testing
     @Test("calling off ends the handshake")
     func abort() async throws {
         let pair = try pair()
-        let result = await withCheckedContinuation { continuation in
-            pair.client.executor.queue.async {
-                pair.client.handshake { continuation.resume(returning: $0) }
-                pair.client.abort()
-            }
+        let result = Handover<Result<TLSProperties, TLSError>>()
+        pair.client.executor.queue.async {
+            pair.client.handshake { result.give($0) }
+            pair.client.abort()
         }
-        #expect(result == .failure(.connectionLost("called off")))
+        #expect(await result.value() == .failure(.connectionLost("called off")))
         pair.end()
     }
 }

@@ -27,46 +27,40 @@ enum ReadinessProbe {
         let header =
             "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'"
             + " to='\(domain)' version='1.0'>"
-        return await withCheckedContinuation { continuation in
-            let answer = Answer(continuation)
-            executor.run {
-                answer.timer = SystemClock().schedule(after: limit, on: executor) {
-                    answer.give(false)
-                    transport.abort()
-                }
-                transport.start { event in
-                    switch event {
-                    case .received(let bytes):
-                        answer.text += bytes
-                        guard String(decoding: answer.text, as: UTF8.self).contains("stream:features") else { return }
-                        answer.give(true)
-                        transport.abort()
-                    case .closed, .endOfInput: answer.give(false)
-                    case .drained: break
-                    }
-                }
-                transport.send(Array(header.utf8))
+        let answer = Answer()
+        executor.run {
+            answer.timer = SystemClock().schedule(after: limit, on: executor) {
+                answer.give(false)
+                transport.abort()
             }
+            transport.start { event in
+                switch event {
+                case .received(let bytes):
+                    answer.text += bytes
+                    guard String(decoding: answer.text, as: UTF8.self).contains("stream:features") else { return }
+                    answer.give(true)
+                    transport.abort()
+                case .closed, .endOfInput: answer.give(false)
+                case .drained: break
+                }
+            }
+            transport.send(Array(header.utf8))
         }
+        return await answer.outcome.value()
     }
 
     /// What has come so far, and whom to tell.
     ///
-    /// Unchecked: confined to the queue of the probe's executor.
+    /// Unchecked: what can change is confined to the queue of the probe's executor.
     private final class Answer: @unchecked Sendable {
         var text: [UInt8] = []
         var timer: (any ScheduledTimer)?
-        private var continuation: CheckedContinuation<Bool, Never>?
-
-        init(_ continuation: CheckedContinuation<Bool, Never>) {
-            self.continuation = continuation
-        }
+        let outcome = Handover<Bool>()
 
         func give(_ isThere: Bool) {
             timer?.cancel()
             timer = nil
-            continuation?.resume(returning: isThere)
-            continuation = nil
+            outcome.give(isThere)
         }
     }
 }
