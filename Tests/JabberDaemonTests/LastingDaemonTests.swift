@@ -158,6 +158,45 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test("A hundred commands at once each get their own answer, and what they send arrives once")
+    func crowd() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let ids = (0..<50).map { "crowd-\($0)" }
+            let wrong = try await withThrowingTaskGroup(of: String?.self) { group in
+                for number in 0..<100 { group.addTask { try await Self.crossed(number, ids, daemon) } }
+                return try await group.reduce(into: []) { wrong, answer in wrong += answer.map { [$0] } ?? [] }
+            }
+            #expect(wrong == [])
+            let arrived = try await daemon.server.stanzas(for: "romeo").compactMap { $0["id"] }
+            #expect(arrived.filter { $0.hasPrefix("crowd-") }.sorted() == ids.sorted())
+            #expect(await daemon.server.openConnections == 1)
+        }
+    }
+
+    /// Gives one of the commands of a crowd.
+    ///
+    /// - Returns: Its answer when it is that of another command.
+    private static func crossed(_ number: Int, _ ids: [String], _ daemon: LastingHarness) async throws -> String? {
+        let id = ids[number / 2]
+        let (method, params): (String, JSONObject) =
+            switch number % 6 {
+            case 0, 2, 4: ("send", ["to": ["romeo@example.org"], "text": .string(id), "id": .string(id)])
+            case 1: ("online", [:])
+            case 3: ("ping", ["jid": "example.org"])
+            default: ("status", [:])
+            }
+        let answer = try await daemon.patientCall(method, params)
+        let isItsOwn =
+            switch number % 6 {
+            case 0, 2, 4: answer.objects("results").map { [$0.string("id"), $0.string("state")] } == [[id, "server"]]
+            case 1: answer.objects("contacts").map { $0.string("jid") } == ["romeo@example.org"]
+            case 3: answer.string("jid") == "example.org" && answer["roundTrips"]?.arrayValue?.count == 1
+            default: answer.objects("accounts").map { $0.string("connection") } == ["connected"]
+            }
+        return isItsOwn ? nil : "\(number) \(method): \(answer)"
+    }
+
     @Test("A request that brings settings of its own is not served by a session that others share")
     func ownSettings() async throws {
         try await LastingHarness.run { daemon in

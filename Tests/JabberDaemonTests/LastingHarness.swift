@@ -93,6 +93,17 @@ final class LastingHarness: Sendable {
         }
     }
 
+    /// Calls a method, again while the daemon has too many clients, as the tool does.
+    func patientCall(_ method: String, _ params: JSONObject = [:]) async throws -> JSONObject {
+        while true {
+            do {
+                return try await call(method, params)
+            } catch let error as ControlError where error.code == .busy {
+                await Task.yield()
+            }
+        }
+    }
+
     /// The error that a method ends with.
     func failure(_ method: String, _ params: JSONObject = [:], account: String? = "juliet") async -> ControlError? {
         do {

@@ -26,11 +26,11 @@ extension LoopbackServer {
     /// The first element in the transcript for which `matches` holds; waits for it when it has not passed yet.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait; default 5 seconds.
+    ///   - limit: How long to wait; default ``Patience/usual``.
     ///   - matches: Whether this is the one.
     /// - Throws: ``TestSupportError`` when it has not passed in time, or the server was stopped.
     public func firstRecord(
-        within limit: Duration = .seconds(5), where matches: @escaping @Sendable (LoopbackRecord) -> Bool
+        within limit: Duration = Patience.usual, where matches: @escaping @Sendable (LoopbackRecord) -> Bool
     ) async throws(TestSupportError) -> LoopbackRecord {
         if let known = records.first(where: matches) { return known }
         watcherCount += 1
@@ -48,7 +48,7 @@ extension LoopbackServer {
     /// The first element that a client of an account sent and for which `matches` holds; otherwise as
     /// ``firstRecord(within:where:)``.
     public func firstElement(
-        from username: String, within limit: Duration = .seconds(5),
+        from username: String, within limit: Duration = Patience.usual,
         where matches: @escaping @Sendable (Element) -> Bool
     ) async throws(TestSupportError) -> Element {
         try await firstRecord(within: limit) {

@@ -31,8 +31,8 @@ public actor ScriptedServer {
     var current: ScriptedConnection?
     /// The id of the stanza that was awaited last.
     var awaitedID: String?
-    /// How long an awaited element may take; default 5 seconds.
-    public var patience: Duration = .seconds(5)
+    /// How long an awaited element may take; default ``Patience/usual``.
+    public var patience: Duration = Patience.usual
 
     private var connections: [ScriptedConnection] = []
     private var upcoming: [ScriptedConnection] = []

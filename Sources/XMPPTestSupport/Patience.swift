@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// How long tests wait for what has to come. What does come ends the wait: only a failure takes so long.
+public enum Patience {
+    /// The patience of this package's servers: 5 seconds; a minute in a program that is built with the thread sanitizer,
+    /// which makes everything some ten times slower.
+    public static let usual: Duration = isSanitized ? .seconds(60) : .seconds(5)
+
+    /// Whether the thread sanitizer's runtime is linked into this program: dlsym(3).
+    static var isSanitized: Bool { dlsym(nil, "__tsan_init") != nil }
+}
