@@ -27,8 +27,8 @@ func floor(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 }
 
 /// The tests that stand beside a target.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict + [callerIsolated])
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict + [callerIsolated])
 }
 
 /// What the fuzz targets look at: every floor that reads what somebody else wrote.
@@ -53,6 +53,7 @@ let package = Package(
     name: "swift-xmpp",
     products: [
         .library(name: "XMPP", targets: ["XMPP"]),
+        .library(name: "XMPPStorage", targets: ["XMPPStorage"]),
         .library(name: "XMPPTestSupport", targets: ["XMPPTestSupport"]),
         .executable(name: "jabberctl", targets: ["jabberctl"]),
         .executable(name: "jabberctld", targets: ["jabberctld"]),
@@ -65,6 +66,7 @@ let package = Package(
         // No pkgConfig: the file that libunbound installs asks for libevent's, which nothing here needs.
         .systemLibrary(name: "CUnbound", providers: [.apt(["libunbound-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // A target of C, not a system module: libunistring's headers redefine the types of stdint.h.
         .target(name: "CUnistring", linkerSettings: [.linkedLibrary("unistring")]),
 
@@ -80,7 +82,8 @@ let package = Package(
         floor("XMPPProtocol", ["XMPPCore", "XMPPXML", "XMPPCrypto"]),
         floor("XMPPTransport", ["SocketIO", "COpenSSL", "CUnbound"]),
 
-        // Third floor: the library that people import.
+        // Third floor: the library that people import, and what must outlive the process.
+        floor("XMPPStorage", ["XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "CSQLite"]),
         floor("XMPP", ["XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport"]),
 
         // Fourth floor: control protocol, daemon, command.
@@ -105,12 +108,21 @@ let package = Package(
             name: "xmpp-floods", dependencies: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"],
             path: "Benchmarks/Floods", swiftSettings: strict + [callerIsolated]),
 
+        // How many messages the outbox takes, and what the same costs without group commit.
+        .executableTarget(
+            name: "xmpp-outbox", dependencies: ["XMPPStorage", "XMPP", "XMPPTestSupport", "CSQLite"],
+            path: "Benchmarks/Outbox", swiftSettings: strict + [callerIsolated]),
+
         tests("XMPPXMLTests", ["XMPPXML"]),
         tests("XMPPCryptoTests", ["XMPPCrypto"]),
         tests("SocketIOTests", ["SocketIO"]),
         tests("XMPPCoreTests", ["XMPPCore", "XMPPXML"]),
         tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto"]),
         tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL"]),
+        tests(
+            "XMPPStorageTests",
+            ["XMPPStorage", "XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPTestSupport", "CSQLite"],
+            exclude: ["Fixtures"]),
         tests(
             "XMPPTests",
             [

@@ -295,7 +295,7 @@ extension XMPPClient {
         if let stream, await stream.isInterrupted { return stream }
         if !hasAskedStore, inheritance == nil, configuration.usesStreamManagement {
             hasSavedState = true
-            inheritance = await store.state(of: configuration.jid.bare)
+            inheritance = try? await store.state(of: configuration.jid.bare)
         }
         hasAskedStore = true
         let wanted = configuration.jid
@@ -363,7 +363,7 @@ extension XMPPClient {
     private func save(_ state: StreamState?) async {
         guard state != nil || hasSavedState else { return }
         hasSavedState = state != nil
-        await store.save(state, of: configuration.jid.bare)
+        try? await store.save(state, of: configuration.jid.bare)
     }
 
     private func wait(_ delay: Duration) async {

@@ -39,7 +39,7 @@ enum Floors {
             ]
         ),
         "XMPPTransport": Room(own: ["SocketIO", "COpenSSL", "CUnbound", "CWslay"], platform: events),
-        "XMPPStorage": Room(own: ["XMPPCore", "XMPPProtocol", "XMPPXML", "CSQLite"], platform: values),
+        "XMPPStorage": Room(own: ["XMPPCore", "XMPPProtocol", "XMPPXML", "SocketIO", "CSQLite"], platform: events),
         "XMPP": Room(own: library, platform: events),
         "JabberControl": Room(own: ["SocketIO"], platform: tools),
         "JabberDaemon": Room(own: ["XMPP", "XMPPStorage", "JabberControl", "SocketIO"], platform: tools),
@@ -48,6 +48,7 @@ enum Floors {
         "jabberctld": Room(own: ["JabberDaemon"], platform: values),
         "XMPPTestSupport": Room(own: library.union(["XMPP", "COpenSSL"]), platform: events),
         "xmpp-loopback": Room(own: library.union(["XMPP", "XMPPTestSupport"]), platform: events),
+        "xmpp-outbox": Room(own: ["XMPPStorage", "XMPP", "XMPPTestSupport", "CSQLite"], platform: events),
         "xmpp-floods": Room(own: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
     ]
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+public import XMPPXML
+
+/// Where a client keeps what an interrupted session left, until it is resumed.
+///
+/// There are two kinds. One that is simple ignores ``keep(_:of:)``: the state is saved when a connection is lost and removed
+/// when the session goes on or has ended, and a program that is killed while connected finds nothing rather than something
+/// outdated. One that says so in ``keepsProgress`` is told of every step while the session goes on, before the step counts:
+/// what arrives is not acknowledged before it is kept, and what is sent is kept before its first byte leaves. A program that is
+/// killed at any moment then goes on with the same session, and nothing is lost or doubled.
+///
+/// The state holds the text of messages and the name of the session, which is a secret: keep it as you keep the password.
+public protocol StreamStateStore: Sendable {
+    /// What was saved last for an account; `nil` where nothing is.
+    ///
+    /// - Throws: Whatever the store cannot do; the session is begun anew then.
+    func state(of account: JID) async throws -> StreamState?
+
+    /// Replaces what is saved for an account; `nil` removes it.
+    ///
+    /// - Throws: Whatever the store cannot do; the chance to resume in another process is lost then, no more.
+    func save(_ state: StreamState?, of account: JID) async throws
+
+    /// Whether ``keep(_:of:)`` is to be called while a session goes on; false unless said otherwise.
+    var keepsProgress: Bool { get }
+
+    /// Keeps some steps of a session, all or none of them, and returns when they are where a crash does not reach.
+    ///
+    /// The steps of one account come one call after another.
+    ///
+    /// - Throws: Whatever the store cannot do. The senders among the steps fail with it, and their stanzas are not sent; the
+    ///   other steps are brought again after a while.
+    func keep(_ steps: [StreamProgress], of account: JID) async throws
+}
+
+extension StreamStateStore {
+    /// Is false.
+    public var keepsProgress: Bool { false }
+
+    /// Does nothing.
+    public func keep(_ steps: [StreamProgress], of account: JID) async throws {}
+}
+
+/// A step of a session, as far as it matters to whoever would go on with it in another process.
+public enum StreamProgress: Sendable, Hashable {
+    /// A new session began, of which nothing has been sent but what this state holds; it replaces the one before.
+    case began(StreamState)
+    /// The server has named the session: it can be resumed from now on.
+    case named(id: String, location: String?, maximumDuration: Duration?)
+    /// These stanzas are about to be sent, behind the unacknowledged ones.
+    case sent([UnacknowledgedStanza])
+    /// The server has handled so many stanzas since the session began, modulo 2^32.
+    case acknowledged(UInt32)
+    /// These stanzas arrived. With them so many were handled since the session began, modulo 2^32. The session is one that the
+    /// server counts for; without Stream Management the count is `nil`.
+    case received([Element], handled: UInt32?)
+}

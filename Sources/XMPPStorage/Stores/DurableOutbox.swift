@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+public import XMPPProtocol
+
+/// An outbox in a ``Database``: what was added is sent even if the process is killed before it could be.
+public final class DurableOutbox: Outbox {
+    /// How many messages may wait to be sent for an account; 100,000.
+    public static let maximumWaiting = 100_000
+    /// Of how many messages, the newest, it is remembered what became of them; 10,000. Their ids are known for that long.
+    public static let maximumRemembered = 10_000
+    /// How many messages are added between two looks at what may be forgotten.
+    private static let stride = 256
+
+    private let database: Database
+
+    /// Makes an outbox.
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Adds a message; returns when it is on the disk.
+    ///
+    /// - Throws: ``OutboxError`` or ``StorageError``.
+    public func add(_ message: Message, of account: JID, expires: DateTime?) async throws -> OutboxEntry {
+        guard let id = message.id, let recipient = message.to?.description else { throw OutboxError.anonymous }
+        let outcome = try await database.write { connection throws(StorageError) -> OutboxEntry? in
+            let table = OutboxTable(connection, account)
+            if try table.isFull(Self.maximumWaiting) { return try table.entry(id, recipient) }
+            let entry = try table.add(message, id, recipient, expires: expires)
+            if connection.lastInsertedRow % Int64(Self.stride) == 0 {
+                try table.prune(keeping: Self.maximumRemembered)
+            }
+            return entry
+        }
+        guard let outcome else { throw OutboxError.full(Self.maximumWaiting) }
+        return outcome
+    }
+
+    /// The messages that wait to be sent, oldest first.
+    public func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry] {
+        try await database.write { connection throws(StorageError) in
+            let table = OutboxTable(connection, account)
+            try table.expire()
+            return try table.waiting(limit: limit)
+        }
+    }
+
+    /// The messages of which nobody knows whether the server has them, oldest first.
+    public func uncertain(of account: JID) async throws -> [OutboxEntry] {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).uncertain
+        }
+    }
+
+    /// What is known of a message.
+    public func entry(_ id: String, to recipient: JID, of account: JID) async throws -> OutboxEntry? {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).entry(id, recipient.description)
+        }
+    }
+
+    /// Notes how far a message has come.
+    @discardableResult
+    public func note(
+        _ state: DeliveryState, of id: String, to recipient: JID, of account: JID, because reason: String?
+    ) async throws -> OutboxEntry? {
+        try await database.write { connection throws(StorageError) in
+            let table = OutboxTable(connection, account)
+            guard let entry = try table.entry(id, recipient.description) else { return nil }
+            guard entry.state.leads(to: state) else { return entry }
+            try table.set(state, id, recipient.description, reason: reason)
+            return try table.entry(id, recipient.description)
+        }
+    }
+
+    /// Resolves a doubt.
+    public func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws {
+        try await database.write { connection throws(StorageError) in
+            let table = OutboxTable(connection, account)
+            guard let entry = try table.entry(id, recipient.description), entry.isUncertain else { return }
+            try table.set(isAtServer ? .server : .queued, id, recipient.description, reason: nil)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import XMPPCore
+import XMPPTestSupport
+
+@testable import XMPPStorage
+
+@Suite("The archive of messages", .timeLimit(.minutes(1)))
+struct MessageArchiveTests {
+    private let fixture: StorageFixture
+
+    init() throws {
+        fixture = try StorageFixture()
+    }
+
+    private func archive() async throws -> MessageArchive {
+        MessageArchive(try await fixture.open())
+    }
+
+    private func message(
+        _ body: String, at: Int64 = 1_000, isOutgoing: Bool = false, originID: String? = nil, named: String? = nil,
+        isUnread: Bool = false
+    ) throws -> ArchivedMessage {
+        ArchivedMessage(
+            message: try fixture.message(body), peer: fixture.juliet, isOutgoing: isOutgoing,
+            at: DateTime(millisecondsSinceEpoch: at), originID: originID,
+            archiveID: named.map { ArchivedMessage.Name(by: fixture.romeo, id: $0) }, isUnread: isUnread)
+    }
+
+    private func bodies(_ archive: MessageArchive, _ query: ArchiveQuery = ArchiveQuery()) async throws -> [String?] {
+        try await archive.messages(query, of: fixture.romeo).map(\.message.body)
+    }
+
+    @Test("A message is read back as it was, oldest first")
+    func roundTrip() async throws {
+        let archive = try await archive()
+        let all = [
+            try message("b", at: 2_000, isOutgoing: true, originID: "o"), try message("a", named: "n", isUnread: true),
+        ]
+        #expect(try await archive.add(all, of: fixture.romeo) == 2)
+        #expect(try await archive.messages(ArchiveQuery(), of: fixture.romeo) == all.reversed())
+        #expect(try await archive.messages(ArchiveQuery(), of: fixture.juliet).isEmpty)
+    }
+
+    @Test("What an archive has named is there once, and so is an own message; a stranger's ids decide nothing")
+    func unique() async throws {
+        let archive = try await archive()
+        let all = [
+            try message("a", named: "1"), try message("a", named: "1"), try message("a", named: "2"),
+            try message("b", isOutgoing: true, originID: "o"), try message("b", isOutgoing: true, originID: "o"),
+            try message("c", originID: "same"), try message("d", originID: "same"), try message("e"), try message("e"),
+        ]
+        #expect(try await archive.add(all, of: fixture.romeo) == 7)
+        #expect(try await bodies(archive) == ["a", "a", "b", "c", "d", "e", "e"])
+    }
+
+    @Test("An own message takes on the name that an archive has for it")
+    func named() async throws {
+        let archive = try await archive()
+        try await archive.add([message("b", isOutgoing: true, originID: "o")], of: fixture.romeo)
+        #expect(try await archive.lastArchiveID(by: fixture.romeo, of: fixture.romeo) == nil)
+        try await archive.add([message("b", isOutgoing: true, originID: "o", named: "7")], of: fixture.romeo)
+        #expect(try await bodies(archive) == ["b"])
+        #expect(try await archive.lastArchiveID(by: fixture.romeo, of: fixture.romeo) == "7")
+    }
+
+    @Test(
+        "Words are found whatever their case and accents, all of them, the last one by its beginning",
+        arguments: [
+            ("grüße", ["Viele Grüße aus Zürich"]), ("GRUSSE", []), ("zurich", ["Viele Grüße aus Zürich"]),
+            ("aus viele", ["Viele Grüße aus Zürich"]), ("viele hallo", []), ("hal", ["hallo OR welt", "halb"]),
+            ("OR", ["hallo OR welt"]), ("\"", []), ("*", []), ("a\" OR \"b", []), ("   ", []), ("body:hallo", []),
+        ])
+    func search(_ text: String, _ found: [String]) async throws {
+        let archive = try await archive()
+        try await archive.add(
+            [message("Viele Grüße aus Zürich"), message("hallo OR welt"), message("halb")], of: fixture.romeo)
+        #expect(try await bodies(archive, ArchiveQuery(text: text)) == found)
+    }
+
+    @Test("A query is bounded by time and number, and gives the newest")
+    func bounds() async throws {
+        let archive = try await archive()
+        try await archive.add(
+            (1...9).map { try message("\($0)", at: Int64($0)) }, of: fixture.romeo)
+        let time = { (number: Int64) in DateTime(millisecondsSinceEpoch: number) }
+        #expect(try await bodies(archive, ArchiveQuery(since: time(3), before: time(6))) == ["3", "4", "5"])
+        #expect(try await bodies(archive, ArchiveQuery(limit: 2)) == ["8", "9"])
+        #expect(try await bodies(archive, ArchiveQuery(peer: fixture.romeo)) == [])
+        #expect(try await bodies(archive, ArchiveQuery(peer: fixture.juliet, limit: 1)) == ["9"])
+        #expect(try await bodies(archive, ArchiveQuery(limit: -1)) == [])
+    }
+
+    @Test("What was read up to a message is not unread any more, what came later is")
+    func read() async throws {
+        let archive = try await archive()
+        try await archive.add(["a", "b", "c"].map { try message($0, isUnread: true) }, of: fixture.romeo)
+        #expect(try await archive.unread(of: fixture.romeo).map(\.count) == [3])
+        #expect(try await archive.markRead(fixture.juliet, upTo: "?", of: fixture.romeo) == nil)
+        let read = try await archive.markRead(fixture.juliet, upTo: "b", of: fixture.romeo)
+        #expect(read?.map(\.message.body) == ["a", "b"])
+        #expect(try await bodies(archive, ArchiveQuery(isUnreadOnly: true)) == ["c"])
+        #expect(try await archive.markRead(fixture.juliet, of: fixture.romeo)?.count == 1)
+        #expect(try await archive.unread(of: fixture.romeo).isEmpty)
+    }
+}
+
+@Suite("The cache of rosters", .timeLimit(.minutes(1)))
+struct RosterCacheTests {
+    @Test("A roster is read back as it was saved and changed; without a version it is forgotten (RFC 6121 §2.6)")
+    func roundTrip() async throws {
+        let fixture = try StorageFixture()
+        let cache = RosterCache(try await fixture.open())
+        let juliet = RosterItem(jid: fixture.juliet, name: "Juliet", subscription: .both, groups: ["a, b", "c"])
+        let nurse = RosterItem(jid: try JID("nurse@example.net"), isAsking: true, isApproved: true)
+        #expect(try await cache.roster(of: fixture.romeo) == nil)
+        try await cache.save(RosterCache.Roster(version: "1", items: [juliet]), of: fixture.romeo)
+        try await cache.note(.updated(nurse), version: "2", of: fixture.romeo)
+        let kept = try #require(try await cache.roster(of: fixture.romeo))
+        #expect(kept.version == "2" && Set(kept.items) == [juliet, nurse])
+        try await cache.note(.removed(fixture.juliet), version: "3", of: fixture.romeo)
+        #expect(try await cache.roster(of: fixture.romeo)?.items == [nurse])
+        try await cache.note(.updated(juliet), version: nil, of: fixture.romeo)
+        #expect(try await cache.roster(of: fixture.romeo) == nil)
+        try await cache.note(.updated(juliet), version: "9", of: fixture.romeo)
+        #expect(try await cache.roster(of: fixture.romeo) == nil)
+    }
+}
