@@ -299,7 +299,8 @@ extension XMPPClient {
         }
         hasAskedStore = true
         let wanted = configuration.jid
-        if let jid = inheritance?.jid, jid.bare != wanted.bare || wanted.isFull && jid != wanted { inheritance = nil }
+        // What a server binds by XEP-0386 begins with the resource asked for, and goes on with something of its own.
+        if let jid = inheritance?.jid, !jid.isBound(for: wanted) { inheritance = nil }
         let stream = XMPPStream(
             configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance)
         self.stream = stream
@@ -409,5 +410,15 @@ private struct RandomBits: RandomNumberGenerator {
 
     mutating func next() -> UInt64 {
         source.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension JID {
+    /// Whether this is an address that a server may bind for who asks for another one.
+    fileprivate func isBound(for wanted: JID) -> Bool {
+        guard bare == wanted.bare else { return false }
+        guard let asked = wanted.resourcepart, let made = resourcepart, made != asked else { return true }
+        guard made.hasPrefix(asked), let next = made.dropFirst(asked.count).first else { return false }
+        return !next.isLetter && !next.isNumber
     }
 }

@@ -6,8 +6,10 @@ internal import XMPPProtocol
 extension XMPPConfiguration {
     /// What the machine of a stream is told.
     ///
-    /// - Parameter isResumable: Whether the server is asked to keep the session when the connection is lost.
-    func stream(isResumable: Bool) -> StreamConfiguration {
+    /// - Parameters:
+    ///   - isResumable: Whether the server is asked to keep the session when the connection is lost.
+    ///   - memory: What earlier logins left.
+    func stream(isResumable: Bool, memory: LoginMemory? = nil) -> StreamConfiguration {
         var policy = SASLPolicy()
         policy.allowsPlain = allowsPlain
         policy.hasUsedSCRAM = hasUsedSCRAM
@@ -21,6 +23,8 @@ extension XMPPConfiguration {
             account: jid, resource: jid.resourcepart,
             authentication: SASLAuthentication(credentials: credentials, policy: policy), security: securityPolicy,
             language: language, sessionLimits: limits, usesStreamManagement: usesStreamManagement,
-            isResumable: isResumable, keepalive: keepalive, timeouts: timeouts, random: random)
+            isResumable: isResumable, usesSASL2: usesSASL2,
+            userAgent: memory.map { UserAgent(id: $0.userAgentID, software: software.name) },
+            bindTag: jid.resourcepart ?? software.name, keepalive: keepalive, timeouts: timeouts, random: random)
     }
 }

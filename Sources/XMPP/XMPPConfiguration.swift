@@ -28,7 +28,8 @@ public struct XMPPConfiguration: Sendable {
         case whenDelegatesAreDone
     }
 
-    /// The account's address. A resource in it is asked for; without one the server makes one up.
+    /// The account's address. A resource in it is asked for; without one the server makes one up. A server that binds
+    /// resources in the modern way (XEP-0386) makes one up all the same, and puts the one asked for in front of it.
     public var jid: JID
     /// The password; `nil` logs in without an account (SASL ANONYMOUS), with the bare domain as ``jid``.
     public var password: Password?
@@ -48,6 +49,12 @@ public struct XMPPConfiguration: Sendable {
     public var hasUsedSCRAM = false
     /// Whether Stream Management (XEP-0198) is switched on where the server offers it; default true.
     public var usesStreamManagement = true
+    /// Whether authentication, binding and Stream Management go in one exchange (XEP-0388, XEP-0386) where the server offers
+    /// that; default true.
+    public var usesSASL2 = true
+    /// What earlier logins left for the next one: shared by the copies of a configuration, and kept in memory, unless said
+    /// otherwise.
+    public var loginMemory: any LoginMemoryStore = InMemoryLoginMemoryStore()
     /// When a received stanza counts as handled; default ``StanzaHandling/whenReceived``.
     public var stanzaHandling = StanzaHandling.whenReceived
     /// How an idle stream is kept alive.

@@ -36,4 +36,8 @@ public enum Namespace {
     public static let streamLimits = "urn:xmpp:stream-limits:0"
     /// SASL Channel-Binding Type Capability (XEP-0440).
     public static let saslChannelBinding = "urn:xmpp:sasl-cb:0"
+    /// Extensible SASL Profile, "SASL2" (XEP-0388).
+    public static let sasl2 = "urn:xmpp:sasl:2"
+    /// Bind 2 (XEP-0386).
+    public static let bind2 = "urn:xmpp:bind:0"
 }

@@ -50,14 +50,14 @@ public struct SASLFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Reads a `<failure/>` element.
+    /// Reads a `<failure/>` element of either profile: that of XEP-0388 takes its conditions from RFC 6120 too.
     public init(_ element: Element) {
         condition = .notAuthorized
         var found = false
-        for child in element.children where child.namespace == Namespace.sasl {
-            if child.localName == "text" {
+        for child in element.children {
+            if child.localName == "text", child.namespace == element.namespace || child.namespace == Namespace.sasl {
                 text = text ?? child.text
-            } else if !found {
+            } else if !found, child.namespace == Namespace.sasl {
                 condition = Condition(rawValue: child.localName)
                 found = true
             }

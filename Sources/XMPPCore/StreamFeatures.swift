@@ -60,6 +60,7 @@ public struct StreamFeatures: Hashable, Sendable {
         let known: Set<String> = [
             Namespace.startTLS, Namespace.sasl, Namespace.bind, Namespace.session, Namespace.streamManagement,
             Namespace.rosterVersioning, Namespace.preApproval, Namespace.streamLimits, Namespace.saslChannelBinding,
+            Namespace.sasl2,
         ]
         return element.children.filter { feature in
             !known.contains(feature.namespace)

@@ -93,4 +93,6 @@ package struct EstablishedSession: Sendable, Equatable {
     package var jid: JID
     /// The features of the authenticated stream.
     package var features: StreamFeatures
+    /// What was switched on together with the binding (XEP-0386), by its name in service discovery.
+    package var inlineFeatures: Set<String> = []
 }

@@ -24,6 +24,14 @@ package struct StreamConfiguration: Sendable {
     package var usesStreamManagement: Bool
     /// Whether the server is asked to keep the session when the connection is lost (XEP-0198 §5).
     package var isResumable: Bool
+    /// Whether SASL2 (XEP-0388) is used where the server offers it.
+    package var usesSASL2: Bool
+    /// Which program this is, for SASL2; `nil` is not told.
+    package var userAgent: UserAgent?
+    /// What the server may put in front of the resource that it makes (XEP-0386 §3.2); others see it.
+    package var bindTag: String?
+    /// What to switch on together with the binding, where the server can do that.
+    package var inlineFeatures: [InlineFeature]
     /// Signs of life.
     package var keepalive: Keepalive
     /// Time-outs.
@@ -37,6 +45,8 @@ package struct StreamConfiguration: Sendable {
         security: SecurityPolicy = .tlsRequired, language: String? = nil,
         limitsBeforeAuthentication: XMLLimits = .beforeAuthentication, sessionLimits: XMLLimits = .session,
         usesStreamManagement: Bool = true, isResumable: Bool = true,
+        usesSASL2: Bool = true, userAgent: UserAgent? = nil, bindTag: String? = nil,
+        inlineFeatures: [InlineFeature] = [],
         keepalive: Keepalive = .ping(after: .seconds(300)),
         timeouts: StreamTimeouts = StreamTimeouts(), random: any RandomSource
     ) {
@@ -49,6 +59,10 @@ package struct StreamConfiguration: Sendable {
         self.sessionLimits = sessionLimits
         self.usesStreamManagement = usesStreamManagement
         self.isResumable = isResumable
+        self.usesSASL2 = usesSASL2
+        self.userAgent = userAgent
+        self.bindTag = bindTag
+        self.inlineFeatures = inlineFeatures
         self.keepalive = keepalive
         self.timeouts = timeouts
         self.random = random

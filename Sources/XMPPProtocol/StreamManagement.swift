@@ -87,8 +87,12 @@ package struct StreamManagement: Sendable, Equatable {
     package mutating func enable(isResumable: Bool = true) -> Element {
         self = StreamManagement()
         phase = .enabling
-        return Element(
-            "enable", namespace: Namespace.streamManagement, attributes: ["resume": isResumable ? "true" : nil])
+        return Self.enableRequest(isResumable: isResumable)
+    }
+
+    /// `<enable/>`, to be sent by itself or together with the binding (XEP-0198 §9.1).
+    package static func enableRequest(isResumable: Bool) -> Element {
+        Element("enable", namespace: Namespace.streamManagement, attributes: ["resume": isResumable ? "true" : nil])
     }
 
     /// Asks the server to resume a session (XEP-0198 §5).

@@ -42,6 +42,8 @@ package struct StreamStateMachine: Sendable {
         case protected(SecureChannel)
         /// SASL has succeeded.
         case authenticated
+        /// SASL has succeeded, and a resource was bound with it (XEP-0386).
+        case bound(InlineSession)
     }
 
     /// What the stream was told.
@@ -54,6 +56,8 @@ package struct StreamStateMachine: Sendable {
     package internal(set) var maximumOutgoingBytes: Int?
     /// What an earlier connection left, until it is resumed or repeated.
     var inheritance: StreamState?
+    /// What was offered when that session was established: a resumption together with the authentication brings no features.
+    let inheritedFeatures: StreamFeatures?
     /// Why the server did not resume it.
     var refusal: StanzaError.Condition?
     /// The address of the session.
@@ -71,9 +75,13 @@ package struct StreamStateMachine: Sendable {
     /// - Parameters:
     ///   - configuration: What the stream is told.
     ///   - state: What an earlier connection left: it is resumed, or repeated, once.
-    package init(configuration: StreamConfiguration, resuming state: StreamState? = nil) {
+    ///   - features: What the server offered in that session, where that is known.
+    package init(
+        configuration: StreamConfiguration, resuming state: StreamState? = nil, features: StreamFeatures? = nil
+    ) {
         self.configuration = configuration
         inheritance = state
+        inheritedFeatures = features
     }
 
     /// What the next connection needs to go on from here; `nil` where nothing is left.

@@ -19,15 +19,17 @@ struct MachineHarness {
     init(
         password: String = "secret", resource: String? = "orchard", security: SecurityPolicy = .tlsRequired,
         policy: SASLPolicy = SASLPolicy(), keepalive: Keepalive = .ping(after: .seconds(300)),
-        usesStreamManagement: Bool = true, resuming state: StreamState? = nil
+        usesStreamManagement: Bool = true, resuming state: StreamState? = nil,
+        configure: (inout StreamConfiguration) -> Void = { _ in }
     ) throws {
         let account = SASLAccount(username: "romeo", password: SecretBytes(Array(password.utf8)))
-        machine = StreamStateMachine(
-            configuration: StreamConfiguration(
-                account: try JID("romeo@example.net"), resource: resource,
-                authentication: SASLAuthentication(credentials: .account(account), policy: policy),
-                security: security, usesStreamManagement: usesStreamManagement, keepalive: keepalive,
-                random: CountingRandom()), resuming: state)
+        var configuration = StreamConfiguration(
+            account: try JID("romeo@example.net"), resource: resource,
+            authentication: SASLAuthentication(credentials: .account(account), policy: policy),
+            security: security, usesStreamManagement: usesStreamManagement, keepalive: keepalive,
+            random: CountingRandom())
+        configure(&configuration)
+        machine = StreamStateMachine(configuration: configuration, resuming: state)
     }
 
     /// The server's header.
@@ -52,12 +54,12 @@ struct MachineHarness {
         "<stream:features><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'/><sm xmlns='urn:xmpp:sm:3'/></stream:features>"
 
     /// Up to and with TLS.
-    mutating func secure() throws {
+    mutating func secure(bindings: [ChannelBindingData] = []) throws {
         _ = machine.transportConnected(directTLS: false, peerIsLoopback: false)
         _ = header()
         try receive(Self.startTLSFeatures)
         try receive("<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
-        _ = machine.tlsEstablished(.verifiedTLS())
+        _ = machine.tlsEstablished(.verifiedTLS(channelBindings: bindings))
         _ = header()
     }
 
@@ -116,5 +118,7 @@ extension [StreamAction] {
     /// Why the stream is over.
     var end: StreamEnd? { compactMap(\.end).first }
     /// Whether anything was sent that belongs to SASL.
-    var sendsCredentials: Bool { compactMap(\.sent).contains { $0.namespace == Namespace.sasl } }
+    var sendsCredentials: Bool {
+        compactMap(\.sent).contains { $0.namespace == Namespace.sasl || $0.namespace == Namespace.sasl2 }
+    }
 }

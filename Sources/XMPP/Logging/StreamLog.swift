@@ -33,16 +33,32 @@ public struct StreamLogEntry: Sendable, Hashable, CustomStringConvertible {
 
 /// Writes elements for the log, with everything masked that proves who somebody is.
 enum WireLog {
+    /// Elements whose text is part of an authentication.
+    private static let secretTexts: [String: Set<String>] = [
+        Namespace.sasl: ["auth", "challenge", "response", "success"],
+        Namespace.sasl2: ["initial-response", "challenge", "response", "additional-data", "task-data", "parameters"],
+    ]
+    /// Attributes that are as good as a password, by the namespace of their element.
+    private static let secretAttributes: [String: [String]] = [Namespace.streamManagement: ["id", "previd"]]
+
     /// An element as the log shows it.
     static func describe(_ element: Element) -> String {
-        if element.namespace == Namespace.sasl, element.localName != "mechanisms", element.localName != "failure" {
-            var masked = Element(element.localName, namespace: element.namespace)
-            masked["mechanism"] = element["mechanism"]
-            masked.append(text: element.text.isEmpty ? "" : "(masked)")
-            return masked.description
-        }
+        masked(element, isSecret: false).description
+    }
+
+    private static func masked(_ element: Element, isSecret: Bool) -> Element {
+        let isSecret = isSecret || secretTexts[element.namespace]?.contains(element.localName) == true
         var masked = element
-        if element.namespace == Namespace.streamManagement, element["id"] != nil { masked["id"] = "(masked)" }
-        return masked.description
+        for name in secretAttributes[element.namespace] ?? [] where element[name] != nil { masked[name] = "(masked)" }
+        guard isSecret || Self.mayHoldSecrets(element) else { return masked }
+        masked.removeContent()
+        for child in element.children { masked.append(Self.masked(child, isSecret: isSecret)) }
+        if !element.text.isEmpty { masked.append(text: isSecret ? "(masked)" : element.text) }
+        return masked
+    }
+
+    /// Whether the inside has to be looked at: stanzas are written as they are.
+    private static func mayHoldSecrets(_ element: Element) -> Bool {
+        element.namespace == Namespace.sasl2 || element.namespace == Namespace.bind2
     }
 }

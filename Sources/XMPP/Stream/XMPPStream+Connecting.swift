@@ -90,6 +90,7 @@ extension XMPPStream {
             return .failure(XMPPError(error, domain: domain))
         }
         reached(.resolved(targets.map(StreamPlace.init)))
+        await recall()
         var failures: [XMPPError] = []
         for target in targets {
             if Task.isCancelled || isDisconnecting { break }
@@ -141,7 +142,8 @@ extension XMPPStream {
         // What is still in the delegates' hands was not counted: the server sends it again.
         ledger.forget()
         machine = StreamStateMachine(
-            configuration: configuration.stream(isResumable: isResumable), resuming: machine.resumableState)
+            configuration: configuration.stream(isResumable: isResumable, memory: memory),
+            resuming: machine.resumableState, features: features)
         attemptGotFeatures = false
         attemptEnd = nil
         endpoint = target.description

@@ -64,6 +64,8 @@ public actor XMPPStream {
     var attemptIsDirect = false
     var tlsContext: TLSContext?
     var attemptEnd: XMPPError?
+    /// What earlier logins of the account left; `nil` before connecting.
+    var memory: LoginMemory?
     var isDisconnecting = false
 
     /// Whether the server is asked to keep the session when the connection is lost.

@@ -10,6 +10,16 @@ package struct SASLSelection: Hashable, Sendable {
     package let binding: ChannelBinding
 }
 
+extension SASLSelection {
+    /// How much an exchange is worth in comparison with others: bound before unbound, proof before password.
+    package var strength: Int {
+        let scram = SASLMechanismSelector.scram
+        if let index = scram.firstIndex(where: { $0.plus == name }) { return 2 * scram.count - index }
+        if let index = scram.firstIndex(where: { $0.plain == name }) { return scram.count - index }
+        return 0
+    }
+}
+
 /// Chooses among the offered mechanisms by our own order and policy, never the server's (RFC 6120 §6.3.3).
 package struct SASLMechanismSelector: Sendable {
     /// Most mechanisms looked at; an offer with more is refused: 1,000.

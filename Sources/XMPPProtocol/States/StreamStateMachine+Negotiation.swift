@@ -7,6 +7,7 @@ internal import XMPPXML
 extension StreamStateMachine {
     /// Features, or something that must not be there yet.
     mutating func receivedAwaitingFeatures(_ element: Element, _ layer: Layer) -> [StreamAction] {
+        if case .bound(let session) = layer { return receivedAfterBinding(element, session) }
         guard element.isNamed("features", namespace: Namespace.streams) else { return unexpected(element, layer) }
         let features = StreamFeatures(element)
         let announcement: [StreamAction] = hasAnnouncedConnection ? [] : [.emit(.connected)]
@@ -14,7 +15,7 @@ extension StreamStateMachine {
         switch layer {
         case .unprotected: return announcement + startTLS(features)
         case .protected(let channel): return announcement + authenticate(features, channel)
-        case .authenticated: return startSession(features)
+        case .authenticated, .bound: return startSession(features)
         }
     }
 
@@ -22,6 +23,7 @@ extension StreamStateMachine {
     /// not asked for is an attempt to skip a step; both end the connection. Afterwards it is passed over.
     private mutating func unexpected(_ element: Element, _ layer: Layer) -> [StreamAction] {
         switch layer {
+        case .bound: return []
         case .authenticated: return []
         case .unprotected, .protected:
             return abandon(
@@ -58,7 +60,7 @@ extension StreamStateMachine {
         // Where the server can do TLS, the permission to go without is not used.
         if channel.protection == .loopback && features.offersStartTLS { return startTLS(features) }
         var negotiation = SASLNegotiation(
-            configuration.authentication, on: channel, features: features, random: configuration.random)
+            configuration, on: channel, features: features, profile: profile(for: features, on: channel))
         return follow(negotiation.start(), negotiation)
     }
 
@@ -75,8 +77,11 @@ extension StreamStateMachine {
         case .send(let element):
             state = .authenticating(negotiation)
             return [.send(element)]
-        case .succeeded(let mechanism):
+        case .succeeded(let mechanism, nil):
             return [.emit(.authenticated(mechanism: mechanism))] + open(.authenticated)
+        case .succeeded(let mechanism, let success?):
+            return [.emit(.authenticated(mechanism: mechanism)), .limit(configuration.sessionLimits)]
+                + authenticated(success, negotiation.profile, features: negotiation.features)
         case .failed(let end, let abort):
             return (abort.map { [.send($0)] } ?? []) + abandon(end)
         }
@@ -84,12 +89,17 @@ extension StreamStateMachine {
 
     /// The features of the authenticated stream: an earlier session is taken up before anything is bound (XEP-0198 §5).
     private mutating func startSession(_ features: StreamFeatures) -> [StreamAction] {
+        refuseUnknown(features) ?? resume(features) ?? bind(features)
+    }
+
+    /// Takes the features of the authenticated stream; `nil` when a session can be had with them.
+    mutating func refuseUnknown(_ features: StreamFeatures) -> [StreamAction]? {
         // RFC 6120 §4.3.2: a feature that is required and unknown means that no session can be had here.
         if let unknown = features.unknownRequired.first {
             return violate(StreamError(.unsupportedFeature, text: "\(unknown) is not supported"))
         }
         maximumOutgoingBytes = features.maximumStanzaBytes
-        return resume(features) ?? bind(features)
+        return nil
     }
 
     mutating func bind(_ features: StreamFeatures) -> [StreamAction] {
@@ -122,13 +132,18 @@ extension StreamStateMachine {
         }
     }
 
-    /// The session can be used at once: `<enable/>` goes first, and its answer costs no round trip of its own.
-    private mutating func establish(_ session: EstablishedSession) -> [StreamAction] {
+    /// The session can be used at once: `<enable/>` goes first, and its answer costs no round trip of its own. Where the
+    /// binding has brought that answer already, nothing has to be sent.
+    mutating func establish(_ session: EstablishedSession, enabled answer: Element? = nil) -> [StreamAction] {
         state = .established
         boundAddress = session.jid
-        let isManageable = configuration.usesStreamManagement && session.features.offersStreamManagement
-        let enable: [StreamAction] =
-            isManageable ? [.send(management.enable(isResumable: configuration.isResumable))] : []
+        let isManageable =
+            configuration.usesStreamManagement && (session.features.offersStreamManagement || answer != nil)
+        var enable: [StreamAction] = []
+        if isManageable {
+            let request = management.enable(isResumable: configuration.isResumable)
+            if let answer { _ = management.received(answer) } else { enable = [.send(request)] }
+        }
         let (news, repeated) = repeatInheritance(in: session)
         return [.cancel(.negotiation)] + enable + startKeepalive() + news + [.emit(.established(session))] + repeated
     }

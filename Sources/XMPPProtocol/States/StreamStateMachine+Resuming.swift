@@ -21,12 +21,12 @@ extension StreamStateMachine {
         guard element.namespace == Namespace.streamManagement, let inheritance else { return [] }
         switch element.localName {
         case "resumed": return resumed(element, inheritance, features)
-        case "failed": return resumptionFailed(element, features)
+        case "failed": return noteRefusal(element).map { $0 + bind(features) } ?? miscounted(element)
         default: return []
         }
     }
 
-    private mutating func resumed(
+    mutating func resumed(
         _ element: Element, _ inherited: StreamState, _ features: StreamFeatures
     ) -> [StreamAction] {
         // XEP-0198 §5: both attributes are required. Without them nobody knows what to repeat.
@@ -48,16 +48,24 @@ extension StreamStateMachine {
     }
 
     /// The session is gone, for whatever reason or none: it is asked for once, and a new one comes in its place.
-    private mutating func resumptionFailed(_ element: Element, _ features: StreamFeatures) -> [StreamAction] {
+    ///
+    /// - Parameter element: `<failed/>`, where the server sent one.
+    /// - Returns: What is known through it; `nil` when the server claims more than was sent.
+    mutating func noteRefusal(_ element: Element?) -> [StreamAction]? {
         inheritance?.id = nil
+        guard let element else { return [] }
         refusal = element.children.first { $0.namespace == Namespace.stanzaErrors }
             .map { StanzaError.Condition(rawValue: $0.localName) }
         // XEP-0198 §5: the server may still know what it has handled.
-        guard let h = StreamManagement.count(element), let sent = inheritance?.sent else { return bind(features) }
-        guard inheritance?.acknowledge(h) == true else {
-            return violate(StreamManagement.tooHigh(h: h, sent: sent))
-        }
-        return [.emit(.acknowledged(h))] + bind(features)
+        guard let h = StreamManagement.count(element), inheritance != nil else { return [] }
+        guard inheritance?.acknowledge(h) == true else { return nil }
+        return [.emit(.acknowledged(h))]
+    }
+
+    /// The server's refusal claims more than was sent (XEP-0198 §4).
+    mutating func miscounted(_ element: Element?) -> [StreamAction] {
+        let h = element.flatMap(StreamManagement.count) ?? 0
+        return violate(StreamManagement.tooHigh(h: h, sent: inheritance?.sent ?? 0))
     }
 
     /// Repeats in a new session the messages that the server of the old one has not acknowledged. Presences and requests
@@ -92,7 +100,8 @@ extension StreamStateMachine {
         switch state {
         case .established, .closing: (hadSession, wasResuming) = (true, false)
         case .resuming: (hadSession, wasResuming) = (false, true)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .binding, .ended:
+        case .authenticating(let negotiation): (hadSession, wasResuming) = (false, negotiation.asksToResume)
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .binding, .ended:
             (hadSession, wasResuming) = (false, false)
         }
         switch end {

@@ -57,6 +57,9 @@ extension StreamStateMachine {
             if case .securing = state { return finish(.timedOut(.negotiation)) + [.abortTransport] }
             // An orderly end would end the session that the server may have resumed already.
             if case .resuming = state { return finish(.timedOut(.negotiation)) + [.abortTransport] }
+            if case .authenticating(let negotiation) = state, negotiation.asksToResume {
+                return finish(.timedOut(.negotiation)) + [.abortTransport]
+            }
             return [.send(StreamError(.connectionTimeout).element)] + abandon(.timedOut(.negotiation))
         case .acknowledgement:
             isAcknowledgementDue = false

@@ -27,6 +27,12 @@ public struct LoopbackOptions: Sendable {
     /// The SASL mechanisms offered, in this order. Default: SCRAM-SHA-512, -256, -1, and PLAIN. The `-PLUS` variants of
     /// SCRAM and `ANONYMOUS` work too once they are named here.
     public var mechanisms = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"]
+    /// Whether authentication is offered as RFC 6120 has it.
+    public var offersSASL1 = true
+    /// Whether SASL2 is offered inside TLS (XEP-0388). Default: not.
+    public var offersSASL2 = false
+    /// Whether a resource can be bound together with SASL2 (XEP-0386).
+    public var offersBind2 = true
     /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
     public var iterations = 4_096
     /// Answers every authentication with this failure; `nil` checks the password.
@@ -80,4 +86,13 @@ public struct LoopbackOptions: Sendable {
 
     /// Makes the default options.
     public init() {}
+
+    /// A server of today: SASL2 with all that can go along with it, channel binding, sessions that are kept for a minute.
+    public static var modern: LoopbackOptions {
+        var options = LoopbackOptions()
+        options.mechanisms = ["SCRAM-SHA-512-PLUS", "SCRAM-SHA-256-PLUS", "SCRAM-SHA-1-PLUS"] + options.mechanisms
+        options.offersSASL2 = true
+        options.resumption = .kept(for: .seconds(60))
+        return options
+    }
 }

@@ -29,11 +29,11 @@ extension LoopbackSession {
     }
 
     /// What is offered now (RFC 6120 §4.3.2).
-    private var features: Element {
+    var features: Element {
         let options = router.options
         var features = Element("features", namespace: Namespace.streams)
         if address != nil {
-            features.append(Element("bind", namespace: Namespace.bind))
+            if phase != .bound { features.append(Element("bind", namespace: Namespace.bind)) }
             if options.legacySession != .absent {
                 var session = Element("session", namespace: Namespace.session)
                 if options.legacySession == .optional {
@@ -57,17 +57,21 @@ extension LoopbackSession {
 
     private var offersStartTLS: Bool { !isSecure && router.options.offersStartTLS && context != nil }
 
+    /// The mechanisms that make sense on the channel as it is.
+    var offeredMechanisms: [String] { router.options.mechanisms.filter { isSecure || !$0.hasSuffix("-PLUS") } }
+
     private var mechanismFeatures: [Element] {
-        let mechanisms = router.options.mechanisms.filter { isSecure || !$0.hasSuffix("-PLUS") }
+        let mechanisms = offeredMechanisms
         var list = Element("mechanisms", namespace: Namespace.sasl)
         for name in mechanisms { list.append(Element("mechanism", namespace: Namespace.sasl, text: name)) }
-        guard mechanisms.contains(where: { $0.hasSuffix("-PLUS") }) else { return [list] }
+        let lists = [sasl2Feature, router.options.offersSASL1 ? list : nil].compactMap { $0 }
+        guard mechanisms.contains(where: { $0.hasSuffix("-PLUS") }) else { return lists }
         var types = Element("sasl-channel-binding", namespace: Namespace.saslChannelBinding)
         for type in bindings.keys.map(\.rawValue).sorted() {
             types.append(
                 Element("channel-binding", namespace: Namespace.saslChannelBinding, attributes: ["type": type]))
         }
-        return [list, types]
+        return lists + [types]
     }
 
     private var bindings: [ChannelBindingType: [UInt8]] {
@@ -101,6 +105,8 @@ extension LoopbackSession {
             answer(step)
         case ("abort", Namespace.sasl):
             refuse(.aborted)
+        case (_, Namespace.sasl2):
+            negotiateExtensible(element)
         default:
             // RFC 6120 §4.9.3.12: stanzas have to wait for authentication.
             fail(StreamError(.notAuthorized))
@@ -110,6 +116,7 @@ extension LoopbackSession {
     private func authenticate(_ element: Element) {
         let options = router.options
         guard isSecure || options.allowsPlaintext else { return refuse(.encryptionRequired) }
+        guard options.offersSASL1 else { return refuse(.invalidMechanism) }
         if let failure = options.authenticationFailure { return refuse(failure) }
         let initial: [UInt8]?
         switch element.text {
@@ -118,12 +125,16 @@ extension LoopbackSession {
             guard let bytes = Self.payload(element) else { return refuse(.incorrectEncoding) }
             initial = bytes
         }
-        var fresh = LoopbackAuthenticator(
-            mechanisms: options.mechanisms.filter { isSecure || !$0.hasSuffix("-PLUS") },
-            iterations: options.iterations, bindings: bindings)
+        var fresh = makeAuthenticator()
         let step = fresh.start(element["mechanism"] ?? "", initial: initial) { router.account(named: $0) }
         authenticator = fresh
         answer(step)
+    }
+
+    /// The server's side of a new exchange.
+    func makeAuthenticator() -> LoopbackAuthenticator {
+        LoopbackAuthenticator(
+            mechanisms: offeredMechanisms, iterations: router.options.iterations, bindings: bindings)
     }
 
     /// Base64, where `=` stands for nothing (RFC 6120 §6.4.2).
@@ -147,7 +158,7 @@ extension LoopbackSession {
     }
 
     /// An account for one guest (RFC 4505).
-    private func anonymousAccount() -> JID? {
+    func anonymousAccount() -> JID? {
         try? router.addAccount("guest-\(SecureRandom().identifier())", password: nil).jid
     }
 

@@ -8,6 +8,13 @@ internal import XMPPXML
 extension LoopbackSession {
     /// Switches Stream Management on, with a promise to keep the session where the options say so (XEP-0198 §3).
     func enable(_ request: Element) {
+        send(enabled(request))
+    }
+
+    /// Switches Stream Management on.
+    ///
+    /// - Returns: The answer.
+    func enabled(_ request: Element) -> Element {
         let isPromised = router.options.resumption != .notOffered && ["true", "1"].contains(request["resume"])
         let id = isPromised ? SecureRandom().identifier() : nil
         acknowledgements.enable(id: id)
@@ -17,7 +24,7 @@ extension LoopbackSession {
             answer["resume"] = "true"
             if case .kept(let time) = router.options.resumption { answer["max"] = String(time.components.seconds) }
         }
-        send(answer)
+        return answer
     }
 
     /// Whether the client was promised that the session outlives its connection.
@@ -70,22 +77,35 @@ extension LoopbackSession {
 
     /// A client asks for a session before it binds a resource.
     func resume(_ request: Element) {
+        let answer = resumption(request)
+        guard phase != .ended else { return }
+        write(answer)
+        if answer.localName == "resumed" { writePending() }
+    }
+
+    /// Takes over the session that a client asks for.
+    ///
+    /// - Returns: The answer: whether that went well.
+    func resumption(_ request: Element) -> Element {
         let id = request["previd"] ?? ""
-        guard let old = router.sleeper(id), old.jid.bare == address,
-            let h = request["h"].flatMap(UInt32.init)
-        else {
-            return send(
-                Element(
-                    "failed", namespace: Namespace.streamManagement,
-                    attributes: ["h": router.handledByEndedSession[id].map(String.init)],
-                    children: [Element("item-not-found", namespace: Namespace.stanzaErrors)]))
+        let failed = Element(
+            "failed", namespace: Namespace.streamManagement,
+            attributes: ["h": router.handledByEndedSession[id].map(String.init)],
+            children: [Element("item-not-found", namespace: Namespace.stanzaErrors)])
+        guard let old = router.sleeper(id), old.jid.bare == address?.bare, let h = request["h"].flatMap(UInt32.init)
+        else { return failed }
+        guard old.acknowledgements.acknowledged(h) else {
+            fail(StreamError(.undefinedCondition))
+            return failed
         }
-        guard old.acknowledgements.acknowledged(h) else { return fail(StreamError(.undefinedCondition)) }
         take(over: old)
-        send(
-            Element(
-                "resumed", namespace: Namespace.streamManagement,
-                attributes: ["h": String(acknowledgements.handled), "previd": id]))
+        return Element(
+            "resumed", namespace: Namespace.streamManagement,
+            attributes: ["h": String(acknowledgements.handled), "previd": id])
+    }
+
+    /// Sends again what the client of a resumed session has not got.
+    func writePending() {
         for stanza in acknowledgements.pending { write(stanza) }
     }
 

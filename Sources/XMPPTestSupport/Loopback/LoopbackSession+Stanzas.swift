@@ -33,7 +33,7 @@ extension LoopbackSession {
     }
 
     /// The JID to bind when another session may have it already; `nil` to refuse (RFC 6120 §7.7.2.2).
-    private func resolveConflict(_ full: JID) -> JID? {
+    func resolveConflict(_ full: JID) -> JID? {
         guard let other = router.endpoint(full) else { return full }
         switch router.options.resourceConflict {
         case .refusesNew:

@@ -44,6 +44,8 @@ final class LoopbackSession {
     var isSecure = false
     var channel: TLSProperties?
     var authenticator: LoopbackAuthenticator?
+    /// What goes with the authentication that is under way (XEP-0388).
+    var extensible: ExtensibleRequest?
     /// The bare JID once authenticated, the full one once bound.
     var address: JID?
     var acknowledgements = LoopbackAcknowledgements()

@@ -33,14 +33,16 @@ struct MachineRun {
         var messages: [Element] { stanzas.filter { $0.localName == "message" } }
         /// Whether anything of SASL was sent but its end.
         var sentCredentials: Bool {
-            elements.contains { $0.namespace == Namespace.sasl && $0.localName != "abort" }
+            elements.contains { [Namespace.sasl, Namespace.sasl2].contains($0.namespace) && $0.localName != "abort" }
         }
     }
 
-    private(set) var machine: StreamStateMachine
+    var machine: StreamStateMachine
     private(set) var outcome = Outcome()
     private var parser = XMLStreamParser()
     private var isSecuring = false
+    /// What the server sends as `additional-data` to prove itself, where it has to.
+    var verifier = ""
 
     /// The server's header, where a file does not bring its own.
     static let header = Array(
@@ -121,6 +123,7 @@ struct MachineRun {
         case "pre-tls": run.perform(run.machine.transportConnected(directTLS: false, peerIsLoopback: false))
         case "post-tls": run.secure()
         case "sasl": try run.offerMechanisms(row.state)
+        case "sasl2": try run.offerSASL2(row.state)
         case "parser": try run.authenticate()
         case "post-sasl":
             try run.authenticate()
@@ -152,17 +155,17 @@ struct MachineRun {
         "<iq xmlns='jabber:client' type='result' id='\(FixedRandom().identifier())'><bind xmlns='\(Namespace.bind)'>"
         + "<jid>romeo@example.net/orchard</jid></bind></iq>"
 
-    private mutating func receive(_ xml: String) throws {
+    mutating func receive(_ xml: String) throws {
         perform(machine.received(.element(try Element.parse(xml))))
     }
 
-    private mutating func receiveHeader() {
+    mutating func receiveHeader() {
         let root = Element(
             "stream", namespace: Namespace.streams, attributes: ["from": "example.net", "version": "1.0"])
         perform(machine.received(.streamOpened(root, contentNamespace: Namespace.client)))
     }
 
-    private mutating func secure() {
+    mutating func secure() {
         perform(machine.transportConnected(directTLS: true, peerIsLoopback: false))
         perform(machine.tlsEstablished(.verifiedTLS()))
         isSecuring = false
@@ -194,7 +197,7 @@ struct MachineRun {
     }
 
     /// Stream Management as the tables' header describes it, or before the server's agreement.
-    private mutating func manage(_ state: String) throws {
+    mutating func manage(_ state: String) throws {
         try establish(features: state == "bound without SM" ? Self.bind : Self.managed)
         guard state.hasPrefix("sm") || state == "resume sent" else { return }
         try receive("<enabled xmlns='\(Namespace.streamManagement)' id='sm1' resume='true'/>")
@@ -207,10 +210,15 @@ struct MachineRun {
         if state == "resume sent" { try askAgain() }
     }
 
-    /// The connection is lost, and the session asked for on another one.
-    private mutating func askAgain() throws {
+    /// The connection is lost, and another one begins.
+    mutating func reconnect() {
         perform(machine.transportEnded(""))
         machine = StreamStateMachine(configuration: machine.configuration, resuming: machine.resumableState)
+    }
+
+    /// The connection is lost, and the session asked for on another one.
+    private mutating func askAgain() throws {
+        reconnect()
         try authenticate()
         receiveHeader()
         try receive("<stream:features>\(Self.managed)</stream:features>")

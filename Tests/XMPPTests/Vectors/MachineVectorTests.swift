@@ -118,6 +118,20 @@ struct MachineVectorTests {
         #expect((outcome.end == nil) == isAnswered)
     }
 
+    @Test(
+        "an exchange of SASL2 ends with the identity that was asked for, or not at all (XEP-0388 §2.6)",
+        arguments: try rows("sasl2"))
+    func authenticatingExtensibly(row: VectorRow) throws {
+        let start = try MachineRun.at(row)
+        let outcome = try run(row, try row.bytes(["V": start.verifier]))
+        expect(row, outcome)
+        #expect(!outcome.sentCredentials)
+        if row.file == "t-sasl2-resumed-and-bound.xml" {
+            #expect(outcome.elements.map(\.localName) == ["message", "r"], "the third one, once")
+            #expect(outcome.management.handled == 2)
+        }
+    }
+
     @Test("the resource is the one that our own server bound (RFC 6120 §7)", arguments: try rows("post-sasl"))
     func binding(row: VectorRow) throws {
         let outcome = try run(row, try row.bytes(["IQID1": FixedRandom().identifier()]))

@@ -6,7 +6,7 @@ import Testing
 @Suite("The tables of hostile streams")
 struct VectorTableTests {
     /// The phases that the suites beside this one run.
-    private static let phases: Set = ["pre-tls", "post-tls", "sasl", "post-sasl", "bound", "sm"]
+    private static let phases: Set = ["pre-tls", "post-tls", "sasl", "sasl2", "post-sasl", "bound", "sm"]
 
     @Test("every file has a row, and every row a file")
     func filesAndRows() throws {

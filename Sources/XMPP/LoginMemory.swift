@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+internal import XMPPCrypto
+
+/// What the logins of an account leave for the next one.
+///
+/// It belongs to one installation: a copy of it on another machine would make two programs look like one.
+public struct LoginMemory: Sendable {
+    /// Under which name this installation logs in to the account: a UUID of version 4 (XEP-0388 §2.3). A server takes
+    /// whoever comes with it for the same program, and ends that program's earlier session.
+    public var userAgentID: String
+
+    /// Makes a memory of nothing.
+    ///
+    /// - Parameter userAgentID: The name of this installation; made up unless said otherwise.
+    public init(userAgentID: String? = nil) {
+        self.userAgentID = userAgentID ?? SecureRandom().uuid()
+    }
+}
+
+/// Where streams keep what the logins of an account leave for the next one.
+///
+/// A store that outlives the program makes the next run look like the same program to the server. What is in it is
+/// secret: keep it as you keep the password.
+public protocol LoginMemoryStore: Sendable {
+    /// What was saved last for an account; `nil` where nothing is.
+    func memory(of account: JID) async -> LoginMemory?
+
+    /// Replaces what is saved for an account.
+    func save(_ memory: LoginMemory, of account: JID) async
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SocketIO
+import Testing
+import XMPPTestSupport
+
+@testable import XMPP
+
+@Suite("A login of today: SASL2, Bind 2 and what goes along (XEP-0388, XEP-0386)", .timeLimit(.minutes(2)))
+struct ModernLoginTests {
+    private static let patience = ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
+
+    private func modern(_ change: (inout LoopbackOptions) -> Void = { _ in }) async throws -> LoopbackServer {
+        try await verona { options in
+            options = .modern
+            change(&options)
+        }
+    }
+
+    /// What the client of an account sent before its first stanza, on all connections.
+    private func opening(_ server: LoopbackServer) async -> [String] {
+        await server.transcript.filter { $0.direction == .fromClient }.map(\.element.localName)
+            .prefix { !["iq", "presence", "message"].contains($0) }.map { $0 }
+    }
+
+    @Test("everything is agreed on in one exchange, bound to the channel", arguments: [false, true])
+    func login(directTLS: Bool) async throws {
+        let server = try await modern()
+        let configuration = try await server.configuration(for: "romeo", resource: "orchard", directTLS: directTLS)
+        let stream = XMPPStream(configuration)
+        let jid = try await stream.connect()
+        #expect(jid.resourcepart?.hasPrefix("orchard/") == true, "the wish comes first, the server's part behind it")
+        #expect(await stream.mechanism == "SCRAM-SHA-512-PLUS")
+        #expect(await stream.features?.offersRosterVersioning == true)
+        try await stream.goOnline()
+        try await stream.waitUntilHandled()
+        #expect(
+            await opening(server) == (directTLS ? [] : ["stream", "starttls"]) + ["stream", "authenticate", "response"])
+        await stream.disconnect()
+        await server.stop()
+    }
+
+    @Test("a server that binds in the old way, or offers less inline, is met where it is", arguments: [false, true])
+    func lessInline(offersManagement: Bool) async throws {
+        let server = try await modern {
+            $0.offersBind2 = false
+            $0.offersStreamManagement = offersManagement
+        }
+        let (stream, _) = try await romeo(server)
+        #expect(await stream.jid?.resourcepart == "orchard")
+        try await stream.goOnline()
+        try await stream.waitUntilHandled()
+        await stream.disconnect()
+        await server.stop()
+    }
+
+    @Test("a wrong password is tried once")
+    func wrongPassword() async throws {
+        let server = try await modern()
+        let stream = XMPPStream(try await server.configuration(for: "romeo", password: "wrong"))
+        await #expect { try await stream.connect() } throws: {
+            ($0 as? XMPPError)?.code == .authenticationRefused
+        }
+        #expect(await server.transcript.count { $0.element.localName == "authenticate" } == 1)
+        await server.stop()
+    }
+
+    @Test("an installation keeps its name for an account, and another one has another (XEP-0388 §2.3)")
+    func userAgent() async throws {
+        let server = try await modern()
+        let one = try await server.configuration(for: "romeo")
+        var jids: [JID] = []
+        for configuration in [one, one, try await server.configuration(for: "romeo")] {
+            let stream = XMPPStream(configuration)
+            jids.append(try await stream.connect())
+            await stream.disconnect()
+        }
+        let ids = await server.transcript.compactMap {
+            $0.element.firstChild("user-agent", namespace: "urn:xmpp:sasl:2")?["id"]
+        }
+        #expect(ids.count == 3 && ids[0] == ids[1] && ids[1] != ids[2])
+        #expect(jids[0] == jids[1] && jids[1] != jids[2])
+        let id = ids[0]
+        #expect(id.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
+        await server.stop()
+    }
+
+    @Test("a lost connection is resumed with the authentication itself (XEP-0198 §9.2)")
+    func resumed() async throws {
+        let server = try await modern()
+        let client = XMPPClient(
+            try await server.configuration(for: "romeo", resource: "orchard"), reconnect: Self.patience)
+        let recorder = Recorder()
+        client.add(chatDelegate: recorder)
+        client.add(messageDelegate: recorder)
+        let jid = try await client.start()
+        await recorder.heard("online Juliet")
+        await server.cutConnections(of: "romeo")
+        try await server.send(Message(to: jid, body: "meanwhile"), as: "juliet")
+        await recorder.heard("message juliet@example.net/balcony meanwhile")
+        try await client.send(Message(to: try JID("juliet@example.net/balcony"), body: "back"))
+        try await client.waitUntilHandled()
+        #expect(await client.stream?.features?.offersRosterVersioning == true, "it is still known")
+        await client.stop()
+        let sent = await server.transcript.filter { $0.direction == .fromClient }.map(\.element)
+        #expect(sent.count { $0.firstChild("resume", namespace: "urn:xmpp:sm:3") != nil } == 1)
+        #expect(!sent.contains { $0.localName == "resume" || $0.localName == "enable" })
+        #expect(recorder.lines.contains("resumed"))
+        await server.stop()
+    }
+
+    @Test("a session that the server has given up is replaced in the same exchange, (XEP-0198 §9.2.1)")
+    func notResumed() async throws {
+        let server = try await modern { $0.resumption = .refusedWithCount }
+        let client = XMPPClient(
+            try await server.configuration(for: "romeo", resource: "orchard"), reconnect: Self.patience)
+        let recorder = Recorder()
+        client.add(chatDelegate: recorder)
+        try await client.start()
+        await recorder.heard("online Juliet")
+        await server.cutConnections(of: "romeo")
+        await recorder.heard("not resumed ")
+        try await client.start()
+        try await client.send(Message(to: try JID("juliet@example.net/balcony"), body: "back"))
+        try await client.waitUntilHandled()
+        await client.stop()
+        await server.stop()
+    }
+
+    @Test("the log masks what proves who somebody is, wherever it stands")
+    func log() async throws {
+        let server = try await modern()
+        let lines = Locked<[String]>([])
+        let client = XMPPClient(
+            try await logging(server, lines), reconnect: Self.patience)
+        let recorder = Recorder()
+        client.add(chatDelegate: recorder)
+        try await client.start()
+        await recorder.heard("online Juliet")
+        await server.cutConnections(of: "romeo")
+        await recorder.heard("resumed")
+        await client.stop()
+        let text = lines.withLock { $0.joined(separator: "\n") }
+        let secrets = await server.transcript.flatMap { Self.secrets($0.element) }.filter { !$0.isEmpty }
+        #expect(secrets.count >= 8)
+        for secret in secrets { #expect(!text.contains(secret), "\(secret)") }
+        #expect(text.contains("authenticate"))
+        await server.stop()
+    }
+
+    private func logging(_ server: LoopbackServer, _ lines: Locked<[String]>) async throws -> XMPPConfiguration {
+        var configuration = try await server.configuration(for: "romeo")
+        configuration.logLevel = .wire
+        configuration.log = { entry in lines.withLock { $0.append(entry.text) } }
+        return configuration
+    }
+
+    /// The secrets in an element: SASL's data, and names of sessions.
+    private static func secrets(_ element: Element) -> [String] {
+        var secrets: [String] = []
+        switch (element.localName, element.namespace) {
+        case ("initial-response", _), ("challenge", _), ("response", _), ("additional-data", _):
+            secrets = [element.text]
+        case ("enabled", _), ("resume", _), ("resumed", _):
+            secrets = [element["id"], element["previd"]].compactMap { $0 }
+        default: break
+        }
+        return secrets + element.children.flatMap(secrets(_:))
+    }
+}
