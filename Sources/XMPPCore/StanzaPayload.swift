@@ -30,7 +30,7 @@ public protocol StanzaPayload: Sendable {
 extension Stanza {
     /// The first child of this type that can be read; one that cannot is passed over.
     public func payload<Payload: StanzaPayload>(_ type: Payload.Type) -> Payload? {
-        for case .element(let child) in element.nodes where child.name == Payload.elementName {
+        for child in element.eachChild where child.name == Payload.elementName {
             if let payload = Payload(child) { return payload }
         }
         return nil

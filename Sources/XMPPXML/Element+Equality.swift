@@ -7,6 +7,7 @@ extension Element: Hashable {
     public static func == (left: Element, right: Element) -> Bool {
         var pairs = [(left, right)]
         while let (left, right) = pairs.popLast() {
+            if let left = left.parsed, let right = right.parsed, left.isIdentical(to: right) { continue }
             guard left.name == right.name, haveSameAttributes(left, right), left.nodes.count == right.nodes.count else {
                 return false
             }

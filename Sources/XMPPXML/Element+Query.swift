@@ -20,12 +20,14 @@ extension Element {
     }
 
     /// The child elements in document order.
-    public var children: [Element] {
-        nodes.compactMap { if case .element(let child) = $0 { child } else { nil } }
-    }
+    public var children: [Element] { Array(eachChild) }
+
+    /// The child elements in document order, one at a time: nothing is made of those that are not looked at.
+    package var eachChild: ElementChildren { ElementChildren(self) }
 
     /// The character data directly inside this element, joined; empty when there is none.
     public var text: String {
+        if let parsed { return parsed.text }
         var text = ""
         for case .text(let part) in nodes { text += part }
         return text
@@ -33,17 +35,27 @@ extension Element {
 
     /// Whether this element has the given name.
     public func isNamed(_ localName: String, namespace: String) -> Bool {
-        name.localName == localName && name.namespace == namespace
+        if let parsed { return parsed.isNamed(localName, namespace) }
+        let name = name
+        return name.localName == localName && name.namespace == namespace
+    }
+
+    /// Whether the attribute without namespace called `name` is there with this value, octet by octet.
+    ///
+    /// The same as comparing with ``subscript(_:)``, without a string for the value of what was read.
+    package func hasAttribute(_ name: String, _ value: String) -> Bool {
+        if let parsed { return parsed.hasAttribute(name, namespace: "", value) }
+        return self[name]?.utf8.elementsEqual(value.utf8) ?? false
     }
 
     /// The first child element with the given name.
     public func firstChild(_ localName: String, namespace: String) -> Element? {
-        for case .element(let child) in nodes where child.isNamed(localName, namespace: namespace) { return child }
-        return nil
+        if let parsed { return parsed.firstChild(localName, namespace).map(Element.init(parsed:)) }
+        return eachChild.first { $0.isNamed(localName, namespace: namespace) }
     }
 
     /// The child elements with the given name, in document order.
     public func children(_ localName: String, namespace: String) -> [Element] {
-        children.filter { $0.isNamed(localName, namespace: namespace) }
+        eachChild.filter { $0.isNamed(localName, namespace: namespace) }
     }
 }

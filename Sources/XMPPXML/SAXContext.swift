@@ -63,7 +63,6 @@ final class SAXContext {
 private struct SAXState {
     var builder = ElementBuilder()
     var failure: XMLStreamError?
-    var names = NameCache()
     var context: xmlParserCtxtPtr?
 
     mutating func fail(_ error: XMLStreamError) {
@@ -77,34 +76,13 @@ private struct SAXState {
         _ attributes: UnsafeBufferPointer<UnsafePointer<xmlChar>?>
     ) {
         guard failure == nil else { return }
-        var contentNamespace = ""
-        if builder.depth == 0 {
+        builder.start(localName, uri, attributes) {
+            // Declarations are pairs of prefix and namespace.
             for base in stride(from: 0, to: declarations.count - 1, by: 2) where declarations[base] == nil {
-                contentNamespace = names.string(declarations[base + 1])
+                return declarations[base + 1].map { String(cString: $0) } ?? ""
             }
+            return ""
         }
-        let element = Self.element(localName, uri, attributes, names: &names)
-        builder.start(element, contentNamespace: contentNamespace)
-    }
-
-    private static func element(
-        _ localName: UnsafePointer<xmlChar>?, _ uri: UnsafePointer<xmlChar>?,
-        _ attributes: UnsafeBufferPointer<UnsafePointer<xmlChar>?>, names: inout NameCache
-    ) -> Element {
-        let name = ElementName(names.string(localName), namespace: names.string(uri))
-        guard !attributes.isEmpty else { return Element(name: name, attributes: []) }
-        var list: [Element.Attribute] = []
-        list.reserveCapacity(attributes.count / 5)
-        for base in stride(from: 0, to: attributes.count - 4, by: 5) {
-            var value = ""
-            if let start = attributes[base + 3], let end = attributes[base + 4] {
-                value = String(decoding: UnsafeBufferPointer(start: start, count: end - start), as: UTF8.self)
-            }
-            list.append(
-                Element.Attribute(
-                    names.string(attributes[base]), namespace: names.string(attributes[base + 2]), value: value))
-        }
-        return Element(name: name, attributes: list)
     }
 
     mutating func endElement() {

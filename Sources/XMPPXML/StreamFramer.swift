@@ -2,7 +2,8 @@
 
 /// Finds where the tags and the first-level elements of a stream end, byte by byte, before libxml2 sees them.
 ///
-/// It looks at no byte twice and never ahead, so what it decides cannot depend on how the bytes were cut into reads.
+/// What it decides cannot depend on how the bytes were cut into reads: the grammar goes byte by byte and never looks ahead.
+/// Where a whole ordinary tag or a run of text lies before it, it takes a short cut to the same place (`+Runs`).
 /// From it come the exact end of an element, every limit, and the refusal of all that XMPP forbids (comments,
 /// processing instructions, DTDs, entities: RFC 6120 §11.1). Names, namespaces and values are libxml2's business.
 struct StreamFramer {
@@ -73,8 +74,17 @@ struct StreamFramer {
         var end = scanEnd(bytes.count, limits)
         while index < end {
             if validator.isIdle {
+                if state == .lessThan, let next = wholeTag(bytes, index, end, limits) {
+                    index = next
+                    if depth <= 1 { return .unit }
+                }
                 index = endOfRun(bytes, index, end, limits)
                 guard index < end else { break }
+                if bytes[index] == UInt8(ascii: "<"), beginMarkup(at: index) {
+                    index += 1
+                    if depth == 1 { end = scanEnd(bytes.count, limits) }
+                    continue
+                }
             }
             do {
                 let hasEndedUnit = try step(bytes[index], at: index, limits)
@@ -97,66 +107,6 @@ struct StreamFramer {
         guard !isBetweenUnits else { return count }
         return min(count, max(unitStart + min(limits.maximumStanzaBytes, XMLLimits.ceilingOfStanzaBytes), 0))
     }
-
-    /// Skips bytes that change nothing but a count: the middle of a text, of an attribute value or of a name. All but
-    /// a few bytes of a stream are such.
-    @inline(__always)
-    private mutating func endOfRun(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, _ limits: XMLLimits
-    ) -> Int {
-        switch state {
-        case .text:
-            return Self.endOfPlainRun(bytes, start, end, quote: UInt8(ascii: "<"))
-        case .value:
-            return Self.endOfPlainRun(bytes, start, end, quote: quote)
-        case .startName, .attributeName, .endName:
-            // What is left of the name's limit bounds the run, so that one byte too many is met as any other byte.
-            let length = min(end - start, max(limits.maximumNameBytes - count, 0))
-            var index = start
-            while index < start + length, bytes[index] < 0x80, Self.isName(bytes[index]) { index += 1 }
-            count += index - start
-            return index
-        default:
-            return start
-        }
-    }
-
-    /// The first byte that is not plain ASCII text: a delimiter, a control character or part of a longer character.
-    @inline(__always)
-    private static func endOfPlainRun(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, quote: UInt8
-    ) -> Int {
-        var index = start
-        // Eight bytes at a time: a byte is special if it is outside of 0x20...0x7F or equals one of the delimiters.
-        while index + 8 <= end {
-            let word = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            let special =
-                word | belowSpace(word) | zeroBytes(word ^ every(quote)) | zeroBytes(word ^ every(UInt8(ascii: "<")))
-                | zeroBytes(word ^ every(UInt8(ascii: "&")))
-            guard special & every(0x80) == 0 else { break }
-            index += 8
-        }
-        while index < end {
-            let byte = bytes[index]
-            guard
-                byte >= 0x20 && byte < 0x80 && byte != quote && byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&")
-            else { break }
-            index += 1
-        }
-        return index
-    }
-
-    /// The byte in each of a word's eight places.
-    @inline(__always)
-    private static func every(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
-
-    /// Sets the high bit of bytes that are zero, and perhaps of bytes above one that is.
-    @inline(__always)
-    private static func zeroBytes(_ word: UInt64) -> UInt64 { (word &- every(0x01)) & ~word }
-
-    /// Sets the high bit of bytes below 0x20, and perhaps of bytes above one that is.
-    @inline(__always)
-    private static func belowSpace(_ word: UInt64) -> UInt64 { (word &- every(0x20)) & ~word }
 
     /// Takes one byte. Returns whether it completed a unit.
     private mutating func step(_ byte: UInt8, at index: Int, _ limits: XMLLimits) throws(XMLStreamError) -> Bool {
@@ -183,12 +133,8 @@ struct StreamFramer {
     private mutating func stepContent(_ byte: UInt8, at index: Int) throws(XMLStreamError) {
         if byte == UInt8(ascii: "<") {
             guard state != .closed else { throw .notWellFormed("data after the end of the stream") }
-            if depth <= 1 {
-                unitStart = index
-                elements = 0
-            }
             mayDeclare = state == .start
-            state = .lessThan
+            beginTag(at: index)
             return
         }
         if state == .text {
@@ -204,6 +150,25 @@ struct StreamFramer {
             }
         }
         if state == .start { state = .misc }
+    }
+
+    /// The `<` of a tag or of something else.
+    @inline(__always)
+    private mutating func beginTag(at index: Int) {
+        if depth <= 1 {
+            unitStart = index
+            elements = 0
+        }
+        state = .lessThan
+    }
+
+    /// Takes a `<` within the stream, where it needs no second look; otherwise returns `false` and changes nothing.
+    @inline(__always)
+    private mutating func beginMarkup(at index: Int) -> Bool {
+        guard state == .text || state == .between else { return false }
+        mayDeclare = false
+        beginTag(at: index)
+        return true
     }
 
     /// Character data that belongs to no first-level element.

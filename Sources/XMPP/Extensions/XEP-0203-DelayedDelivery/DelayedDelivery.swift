@@ -44,7 +44,7 @@ extension Stanza {
     /// servers and gateways write in its place (XEP-0091) counts where there is none.
     public var delay: DelayedDelivery? {
         if let delay = payload(DelayedDelivery.self) { return delay }
-        for case .element(let child) in element.nodes where child.isNamed("x", namespace: Namespace.legacyDelay) {
+        for child in element.eachChild where child.isNamed("x", namespace: Namespace.legacyDelay) {
             if let delay = DelayedDelivery(legacy: child) { return delay }
         }
         return nil

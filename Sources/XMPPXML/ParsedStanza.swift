@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One entry of a ``ParsedStanza``.
+struct ParsedRecord {
+    /// What the entry stands for.
+    enum Kind: UInt8 {
+        /// An element: its attributes follow, then its children.
+        case element
+        /// An attribute of the element before it.
+        case attribute
+        /// A text node.
+        case text
+    }
+
+    let kind: Kind
+    /// Which of the stanza's names; without meaning for a text.
+    let name: UInt32
+    /// The number of an element's attributes; where the value of an attribute or a text begins, in bytes.
+    let first: UInt32
+    /// The entry after an element's last descendant; the length of an attribute's value or a text, in bytes.
+    var second: UInt32
+}
+
+/// A first-level element as it was read, in one piece of memory: its elements, attributes and texts as a flat list in
+/// document order, behind them the bytes of all values.
+///
+/// Nothing in it is a `String` before somebody asks, and it is freed at once, however deep it is.
+final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
+    struct Header {
+        /// The names that the stream has in common.
+        let names: [ElementName]
+        /// Names of this stanza alone, counted on from ``NameTable/maximumKnown``.
+        let extraNames: [ElementName]
+        let recordCount: Int
+    }
+
+    /// Copies entries and bytes, both of which are empty only together.
+    static func make(
+        _ records: [ParsedRecord], _ bytes: [UInt8], names: [ElementName], extraNames: [ElementName]
+    ) -> ParsedStanza {
+        let size = MemoryLayout<ParsedRecord>.stride
+        let buffer = create(minimumCapacity: records.count + (bytes.count + size - 1) / size) { _ in
+            Header(names: names, extraNames: extraNames, recordCount: records.count)
+        }
+        buffer.withUnsafeMutablePointerToElements { start in
+            records.withUnsafeBufferPointer {
+                if let base = $0.baseAddress { start.initialize(from: base, count: $0.count) }
+            }
+            UnsafeMutableRawBufferPointer(start: start + records.count, count: bytes.count).copyBytes(from: bytes)
+        }
+        // What `create` makes is an object of the class that it is called on.
+        return unsafeDowncast(buffer, to: ParsedStanza.self)
+    }
+
+    /// The entry at an index that came from this stanza.
+    @inline(__always)
+    func record(_ index: Int) -> ParsedRecord {
+        withUnsafeMutablePointers { header, records in
+            precondition(index >= 0 && index < header.pointee.recordCount, "an entry that the stanza does not have")
+            return records[index]
+        }
+    }
+
+    /// The name that an entry of this stanza refers to.
+    @inline(__always)
+    func name(_ record: ParsedRecord) -> ElementName {
+        withUnsafeMutablePointerToHeader { header in
+            let index = Int(record.name)
+            return index < NameTable.maximumKnown
+                ? header.pointee.names[index] : header.pointee.extraNames[index - NameTable.maximumKnown]
+        }
+    }
+
+    /// Whether an entry has a name, found without a copy of it.
+    @inline(__always)
+    func isNamed(_ record: ParsedRecord, _ localName: String, _ namespace: String) -> Bool {
+        withUnsafeMutablePointerToHeader { header in
+            let index = Int(record.name)
+            let isKnown = index < NameTable.maximumKnown
+            return (isKnown ? header.pointee.names : header.pointee.extraNames).withUnsafeBufferPointer { names in
+                let place = isKnown ? index : index - NameTable.maximumKnown
+                precondition(place < names.count, "a name that the stanza does not have")
+                return names[place].localName == localName && names[place].namespace == namespace
+            }
+        }
+    }
+
+    /// Lends the bytes of an attribute's value or a text.
+    @inline(__always)
+    func withBytes<Result>(_ record: ParsedRecord, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withUnsafeMutablePointers { header, records in
+            let bytes = UnsafeRawPointer(records + header.pointee.recordCount) + Int(record.first)
+            let count = Int(record.second)
+            return body(UnsafeBufferPointer(start: bytes.assumingMemoryBound(to: UInt8.self), count: count))
+        }
+    }
+
+    /// The value of an attribute or a text.
+    @inline(__always)
+    func string(_ record: ParsedRecord) -> String {
+        withBytes(record) { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// An element within a ``ParsedStanza``.
+///
+/// Unchecked because a `ManagedBuffer` could be written to: nothing does after ``ParsedStanza/make(_:_:names:extraNames:)``
+/// has returned, and nobody but this type holds one.
+struct ParsedElement: @unchecked Sendable {
+    let stanza: ParsedStanza
+    /// Where its entry stands.
+    let index: Int
+
+    private var record: ParsedRecord { stanza.record(index) }
+
+    var name: ElementName { stanza.name(record) }
+
+    /// Whether this is the very same element, not only an equal one.
+    func isIdentical(to other: ParsedElement) -> Bool { stanza === other.stanza && index == other.index }
+
+    /// The attributes in document order.
+    var attributes: [Element.Attribute] {
+        let count = Int(record.first)
+        guard count > 0 else { return [] }
+        return (index + 1...index + count).map { place in
+            let attribute = stanza.record(place)
+            let name = stanza.name(attribute)
+            return Element.Attribute(name.localName, namespace: name.namespace, value: stanza.string(attribute))
+        }
+    }
+
+    /// The value of an attribute.
+    func attribute(_ localName: String, namespace: String) -> String? {
+        entry(of: localName, namespace).map(stanza.string)
+    }
+
+    /// Whether an attribute is there with this value, octet by octet.
+    func hasAttribute(_ localName: String, namespace: String, _ value: String) -> Bool {
+        guard let entry = entry(of: localName, namespace) else { return false }
+        return stanza.withBytes(entry) { bytes in
+            guard bytes.count == value.utf8.count else { return false }
+            return value.utf8.withContiguousStorageIfAvailable { Self.areEqual(bytes, $0) }
+                ?? value.utf8.elementsEqual(bytes)
+        }
+    }
+
+    /// Compares two pieces of memory of one length, eight bytes at a time.
+    private static func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+        var index = 0
+        while index + 8 <= a.count {
+            let word = a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            guard word == b.loadUnaligned(fromByteOffset: index, as: UInt64.self) else { return false }
+            index += 8
+        }
+        while index < a.count {
+            guard a[index] == b[index] else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    private func entry(of localName: String, _ namespace: String) -> ParsedRecord? {
+        let count = Int(record.first)
+        var place = index + 1
+        while place <= index + count {
+            let attribute = stanza.record(place)
+            if stanza.isNamed(attribute, localName, namespace) { return attribute }
+            place += 1
+        }
+        return nil
+    }
+
+    /// Whether the element has a name.
+    func isNamed(_ localName: String, _ namespace: String) -> Bool { stanza.isNamed(record, localName, namespace) }
+
+    /// The first child element with a name.
+    func firstChild(_ localName: String, _ namespace: String) -> ParsedElement? {
+        let content = content
+        var place = content.lowerBound
+        while place < content.upperBound {
+            let record = stanza.record(place)
+            guard record.kind == .element else {
+                place += 1
+                continue
+            }
+            if stanza.isNamed(record, localName, namespace) { return ParsedElement(stanza: stanza, index: place) }
+            place = Int(record.second)
+        }
+        return nil
+    }
+
+    /// Where the child nodes' entries begin and where they end.
+    var content: Range<Int> {
+        let record = record
+        return index + 1 + Int(record.first)..<Int(record.second)
+    }
+
+    /// The child node whose entry stands at `place`, which moves on to the next one.
+    @inline(__always)
+    func node(at place: inout Int) -> Element.Node {
+        let record = stanza.record(place)
+        guard record.kind == .element else {
+            place += 1
+            return .text(stanza.string(record))
+        }
+        defer { place = Int(record.second) }
+        return .element(Element(parsed: ParsedElement(stanza: stanza, index: place)))
+    }
+
+    /// The child nodes in document order.
+    var nodes: [Element.Node] {
+        var nodes: [Element.Node] = []
+        var place = content.lowerBound
+        while place < content.upperBound { nodes.append(node(at: &place)) }
+        return nodes
+    }
+
+    /// The next child element from `place` on, which moves behind it.
+    @inline(__always)
+    func nextChild(_ place: inout Int, _ end: Int) -> Element? {
+        while place < end {
+            let record = stanza.record(place)
+            guard record.kind == .element else {
+                place += 1
+                continue
+            }
+            defer { place = Int(record.second) }
+            return Element(parsed: ParsedElement(stanza: stanza, index: place))
+        }
+        return nil
+    }
+
+    /// The character data directly inside, joined.
+    var text: String {
+        let content = content
+        var text = ""
+        var place = content.lowerBound
+        while place < content.upperBound {
+            let record = stanza.record(place)
+            switch record.kind {
+            case .element: place = Int(record.second)
+            case .attribute, .text:
+                // Nearly always the only text: no copy is made then.
+                if text.isEmpty { text = stanza.string(record) } else { text += stanza.string(record) }
+                place += 1
+            }
+        }
+        return text
+    }
+}
