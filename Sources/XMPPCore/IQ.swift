@@ -46,17 +46,23 @@ public struct IQ: Stanza {
     ///
     /// - Throws: ``StanzaDecodingError/invalidType(_:)`` when the type is missing or unknown.
     public init(_ element: Element) throws(StanzaDecodingError) {
+        var addresses = JIDCache(count: 0)
+        try self.init(element, &addresses)
+    }
+
+    /// Reads it as ``init(_:)`` does, with addresses that may have been prepared before.
+    package init(_ element: Element, _ addresses: inout JIDCache) throws(StanzaDecodingError) {
         guard element.isNamed("iq", namespace: Namespace.client) else { throw .notAStanza(element.name) }
         guard let kind = element["type"].flatMap(Kind.init) else { throw .invalidType(element["type"]) }
         self.kind = kind
-        from = try element.jid("from")
-        to = try element.jid("to")
+        from = try element.jid("from", &addresses)
+        to = try element.jid("to", &addresses)
         self.element = element
     }
 
     /// The first child that is not an `<error/>`.
     public var payload: Element? {
-        for case .element(let child) in element.nodes where !child.isNamed("error", namespace: Namespace.client) {
+        for child in element.eachChild where !child.isNamed("error", namespace: Namespace.client) {
             return child
         }
         return nil

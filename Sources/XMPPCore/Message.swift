@@ -40,9 +40,15 @@ public struct Message: Stanza {
 
     /// Reads a message.
     public init(_ element: Element) throws(StanzaDecodingError) {
+        var addresses = JIDCache(count: 0)
+        try self.init(element, &addresses)
+    }
+
+    /// Reads it as ``init(_:)`` does, with addresses that may have been prepared before.
+    package init(_ element: Element, _ addresses: inout JIDCache) throws(StanzaDecodingError) {
         guard element.isNamed("message", namespace: Namespace.client) else { throw .notAStanza(element.name) }
-        from = try element.jid("from")
-        to = try element.jid("to")
+        from = try element.jid("from", &addresses)
+        to = try element.jid("to", &addresses)
         self.element = element
     }
 
@@ -94,7 +100,7 @@ public struct Message: Stanza {
 
     private func text(of localName: String) -> String? {
         var first: Element?
-        for case .element(let child) in element.nodes where child.isNamed(localName, namespace: Namespace.client) {
+        for child in element.eachChild where child.isNamed(localName, namespace: Namespace.client) {
             guard child.language != nil else { return child.text }
             first = first ?? child
         }

@@ -66,12 +66,18 @@ public struct Presence: Stanza {
     /// - Throws: ``StanzaDecodingError/invalidType(_:)`` for a type that RFC 6121 §4.7.1 does not define: an unknown
     ///   one cannot be taken for "available".
     public init(_ element: Element) throws(StanzaDecodingError) {
+        var addresses = JIDCache(count: 0)
+        try self.init(element, &addresses)
+    }
+
+    /// Reads it as ``init(_:)`` does, with addresses that may have been prepared before.
+    package init(_ element: Element, _ addresses: inout JIDCache) throws(StanzaDecodingError) {
         guard element.isNamed("presence", namespace: Namespace.client) else { throw .notAStanza(element.name) }
         if let type = element["type"], Kind(rawValue: type) == nil || type == Kind.available.rawValue {
             throw .invalidType(type)
         }
-        from = try element.jid("from")
-        to = try element.jid("to")
+        from = try element.jid("from", &addresses)
+        to = try element.jid("to", &addresses)
         self.element = element
     }
 

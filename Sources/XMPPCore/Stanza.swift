@@ -58,7 +58,7 @@ extension Stanza {
     ///
     /// A stanza of type `error` without a usable `<error/>` child yields `undefined-condition`.
     public var error: StanzaError? {
-        guard element["type"] == "error" else { return nil }
+        guard element.hasAttribute("type", "error") else { return nil }
         return element.firstChild("error", namespace: Namespace.client).map { StanzaError($0) }
             ?? StanzaError(.undefinedCondition, kind: .cancel)
     }
@@ -87,9 +87,16 @@ public enum StanzaDecodingError: Error, Hashable, Sendable, CustomStringConverti
 extension Element {
     /// The JID in an attribute; `nil` when the attribute is absent.
     package func jid(_ attribute: String) throws(StanzaDecodingError) -> JID? {
+        var addresses = JIDCache(count: 0)
+        return try jid(attribute, &addresses)
+    }
+
+    /// The JID in an attribute, prepared or remembered; `nil` when the attribute is absent.
+    func jid(_ attribute: String, _ addresses: inout JIDCache) throws(StanzaDecodingError) -> JID? {
+        if let jid = addresses.latest(in: attribute), hasAttribute(attribute, jid.text) { return jid }
         guard let text = self[attribute] else { return nil }
         do {
-            return try JID(text)
+            return try addresses.jid(text, in: attribute)
         } catch {
             throw .invalidAddress(attribute: attribute, reason: error)
         }

@@ -8,8 +8,8 @@ extension XMPPStream {
     /// Takes a stanza to where it belongs. One whose addresses are not JIDs is dropped; it has been counted.
     func route(_ element: Element) {
         switch element.localName {
-        case "message": if let message = try? Message(element) { route(message) }
-        case "presence": if let presence = try? Presence(element) { route(presence) }
+        case "message": if let message = try? Message(element, &addresses) { route(message) }
+        case "presence": if let presence = try? Presence(element, &addresses) { route(presence) }
         case "iq": route(iq: element)
         default: break
         }
@@ -55,7 +55,7 @@ extension XMPPStream {
     private func route(iq element: Element) {
         let iq: IQ
         do {
-            iq = try IQ(element)
+            iq = try IQ(element, &addresses)
         } catch {
             // RFC 6120 §8.2.3: a type that does not exist is a bad request; an address that is none gets no answer.
             if case .invalidType = error, let id = element["id"], let from = try? element.jid("from") {

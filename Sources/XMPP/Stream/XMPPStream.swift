@@ -96,6 +96,8 @@ public actor XMPPStream {
     var waitList: [StreamWaiter] = []
     var lastWaiterID = 0
     var routes = StanzaRoutes()
+    /// Addresses of stanzas received; the same few come again and again.
+    var addresses = JIDCache()
     var answersInProgress = 0
     var sentMessages = SentMessages()
     /// What was found out about others in the present session.
