@@ -259,10 +259,8 @@ package struct StreamManagement: Sendable, Equatable {
 
     /// Whether an element is one that counts: message, presence or IQ of the content namespace.
     package static func isStanza(_ element: Element) -> Bool {
-        guard element.namespace == Namespace.client else { return false }
-        switch element.localName {
-        case "message", "presence", "iq": return true
-        default: return false
-        }
+        element.isNamed("message", namespace: Namespace.client)
+            || element.isNamed("presence", namespace: Namespace.client)
+            || element.isNamed("iq", namespace: Namespace.client)
     }
 }

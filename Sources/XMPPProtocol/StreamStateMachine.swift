@@ -49,7 +49,11 @@ package struct StreamStateMachine: Sendable {
     /// What the stream was told.
     package let configuration: StreamConfiguration
     /// How far the stream has come.
-    package internal(set) var state = State.idle
+    package internal(set) var state = State.idle {
+        didSet { if case .established = state { isEstablished = true } else { isEstablished = false } }
+    }
+    /// Whether stanzas may be sent. Kept beside the state, which is large to look at for each stanza.
+    package private(set) var isEstablished = false
     /// Acknowledgements (XEP-0198).
     package internal(set) var management = StreamManagement()
     /// The largest first-level element that the server takes, in bytes (XEP-0478); `nil` when it did not say.
@@ -96,12 +100,7 @@ package struct StreamStateMachine: Sendable {
 
     /// Whether bytes must be parsed one event at a time: until the session is established, what follows an event may
     /// belong to another layer (RFC 6120 §5.3.3, §6.3.5).
-    package var isNegotiating: Bool {
-        if case .established = state { false } else { true }
-    }
-
-    /// Whether stanzas may be sent.
-    package var isEstablished: Bool { !isNegotiating }
+    package var isNegotiating: Bool { !isEstablished }
 
     /// Whether the stream is over.
     package var hasEnded: Bool {
@@ -184,10 +183,10 @@ package struct StreamStateMachine: Sendable {
     ///
     /// - Returns: What to write about it.
     package mutating func handledStanzas(_ count: UInt32) -> [StreamAction] {
+        if isEstablished { return management.handledStanzas(count).map { [.send($0)] } ?? [] }
         switch state {
         case .ended: leftover?.handled &+= count
-        case .established, .closing:
-            if let answer = management.handledStanzas(count), isEstablished { return [.send(answer)] }
+        case .established, .closing: _ = management.handledStanzas(count)
         case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding: break
         }
         return []

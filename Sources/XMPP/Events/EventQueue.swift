@@ -74,7 +74,8 @@ final class EventQueue: Sendable {
                 state.error = XMPPError(
                     .overflow, "More than \(limit) events waited to be read; the sequence has ended.")
             case .fails, .pausesReading:
-                state.waiting += batch
+                // Usually the reader has taken all: then the batch itself waits, and nothing is copied.
+                if state.waiting.isEmpty { state.waiting = batch } else { state.waiting += batch }
             }
             let pauses = overflow == .pausesReading && state.backlog > limit
             if pauses { state.wasPaused = true }

@@ -27,12 +27,15 @@ extension XMPPStream {
     /// belong to another layer.
     private func consume(_ bytes: ArraySlice<UInt8>) {
         unparsed = bytes
+        let isLoggingWire = isLogging(.wire)
         while !unparsed.isEmpty, !machine.hasEnded {
-            let outcome = parser.feed(unparsed, machine.isNegotiating ? .oneEvent : .batch)
+            // Looked at once for all events of a read: negotiation goes event by event.
+            let isNegotiating = machine.isNegotiating
+            let outcome = parser.feed(unparsed, isNegotiating ? .oneEvent : .batch)
             unparsed = unparsed.dropFirst(outcome.consumed)
             for event in outcome.events {
-                if isLogging(.wire) { log(received: event) }
-                if machine.isNegotiating, case .element(let element) = event,
+                if isLoggingWire { log(received: event) }
+                if isNegotiating, case .element(let element) = event,
                     element.isNamed("features", namespace: Namespace.streams)
                 {
                     reached(.offered(StreamFeatures(element)))

@@ -71,6 +71,8 @@ extension StreamStateMachine {
     /// Takes a first-level element.
     private mutating func received(_ element: Element) -> [StreamAction] {
         if element.isNamed("error", namespace: Namespace.streams) { return receivedStreamError(element) }
+        // Before the look at the whole state: nearly every element comes this way.
+        if isEstablished { return receivedInSession(element) }
         switch state {
         case .established: return receivedInSession(element)
         case .awaitingFeatures(let layer): return receivedAwaitingFeatures(element, layer)
