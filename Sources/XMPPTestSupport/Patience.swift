@@ -9,5 +9,5 @@ public enum Patience {
     public static let usual: Duration = isSanitized ? .seconds(60) : .seconds(5)
 
     /// Whether the thread sanitizer's runtime is linked into this program: dlsym(3).
-    static var isSanitized: Bool { dlsym(nil, "__tsan_init") != nil }
+    package static let isSanitized = dlsym(nil, "__tsan_init") != nil
 }
