@@ -13,8 +13,11 @@ DESTDIR ?=
 TSAN_SKIPPED ?= HouseTests
 # Which server `make demo` talks to: loopback (built in) or prosody.
 SERVER ?= loopback
-# Seconds that `make fuzz` spends on each target, and random trees that it holds against expat.
+# `make fuzz`: the most seconds and runs for each target (-1: as many as there is time for), a seed that makes a run the same
+# everywhere (none: another one each time, on top of what earlier ones have found), and random trees to hold against expat.
 TIME ?= 60
+RUNS ?= -1
+SEED ?=
 TREES ?= 100000
 
 .DEFAULT_GOAL := help
@@ -33,7 +36,7 @@ help:
 	@echo "make bench              measure start-up and sessions (release builds)"
 	@echo "make mutants            prove that each gate against hostile input has a test (hours on a small machine)"
 	@echo "make tsan               run the tests under the thread sanitizer (half an hour on a small machine)"
-	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (TREES=100000: XML against expat)"
+	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (RUNS=, SEED=: as .ci/run does)"
 	@echo "make clean              remove everything that was built"
 
 build:
@@ -88,7 +91,7 @@ tsan:
 
 fuzz:
 	@Scripts/dependencies build fuzz
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)"
+	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)" "$(RUNS)" $(SEED)
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build

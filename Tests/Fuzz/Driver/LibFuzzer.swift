@@ -32,20 +32,28 @@ private func compareTrees() -> Never {
     }
 }
 
-/// Called by libFuzzer before everything else: writes the seeds into the folder that `FUZZ_SEEDS` names.
+/// Called by libFuzzer before everything else: writes the seeds into the folder that `FUZZ_SEEDS` names, and `list`, which
+/// tells their order.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMutableRawPointer?) -> CInt {
     _ = target
     guard let folder = ProcessInfo.processInfo.environment["FUZZ_SEEDS"] else { return 0 }
     let regressions = FuzzVectors.contents(of: FuzzVectors.regressions.appending(path: target.name))
+    var names: [String] = []
     for (index, seed) in (target.seeds() + regressions).enumerated() {
-        let file = URL(filePath: folder).appending(path: "seed-\(index)")
-        guard (try? Data(seed).write(to: file)) != nil else {
-            print("cannot write \(file.path)")
-            exit(74)
-        }
+        names.append(write(Data(seed), to: "\(folder)/seed-\(index)"))
     }
+    write(Data(names.joined(separator: ",").utf8), to: "\(folder)/list")
     return 0
+}
+
+@discardableResult
+private func write(_ data: Data, to path: String) -> String {
+    guard (try? data.write(to: URL(filePath: path))) != nil else {
+        print("cannot write \(path)")
+        exit(74)
+    }
+    return path
 }
 
 /// Called by libFuzzer with each input. A rule that does not hold is a crash.
