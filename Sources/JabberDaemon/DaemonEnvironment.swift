@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import JabberControl
+package import SocketIO
 package import XMPP
 
 /// What a daemon knows of the world around it.
@@ -15,6 +16,8 @@ package struct DaemonEnvironment: Sendable {
     package var logLevel = StreamLogEntry.Level.step
     /// Where it is said what becomes of sessions that are held open; `nil` for nowhere.
     package var notice: (@Sendable (String) -> Void)?
+    /// The clock that tells how long nothing has arrived.
+    package var clock: any StreamClock = SystemClock()
 
     /// Makes an environment; the paths follow from the variables.
     ///

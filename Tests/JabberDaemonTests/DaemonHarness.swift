@@ -50,12 +50,14 @@ final class DaemonHarness: Sendable {
     /// Runs `body` with a server and a daemon that knows juliet's password, and ends all of it.
     static func run(
         options: LoopbackOptions = LoopbackOptions(), buddies: [LoopbackBuddy] = [], password: String? = "secret",
-        _ body: (DaemonHarness) async throws -> Void
+        clock: (any StreamClock)? = nil, _ body: (DaemonHarness) async throws -> Void
     ) async throws {
         let server = try await LoopbackServer.start(
             domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"], options: options)
         for buddy in buddies { try await server.add(buddy) }
-        let harness = try DaemonHarness(server)
+        let harness = try DaemonHarness(server) { environment in
+            if let clock { environment.clock = clock }
+        }
         if let password { try await harness.give(password: password) }
         do {
             try await body(harness)

@@ -70,6 +70,25 @@ struct ListenTests {
         }
     }
 
+    @Test("What ends the listening first counts: what is called off for it is no failure, and no success")
+    func firstEnd() async throws {
+        let account = AccountConfiguration(name: "juliet", jid: "juliet@example.org")
+        let session = try AccountSession(account, environment: DaemonEnvironment(variables: [:]))
+        await session.close()
+        let filter = EventFilter(kinds: ["message"], from: nil)
+        let content = Listener(session, filter, after: nil, most: 1) { _ in }
+        content.finish()
+        content.finish(ControlError(.notConnected, "gone"))
+        try await content.run()
+
+        let disappointed = Listener(session, filter, after: nil, most: 1) { _ in }
+        disappointed.finish(ControlError(.conflict, "taken over"))
+        disappointed.finish(ControlError(.notConnected, "gone"))
+        disappointed.finish()
+        let error = await #expect(throws: ControlError.self) { try await disappointed.run() }
+        #expect(error?.code == .conflict)
+    }
+
     @Test("Only the kinds asked for come, and only from the address asked for")
     func filters() async throws {
         try await DaemonHarness.run(buddies: [Self.romeo, LoopbackBuddy("benvolio", behaviors: [])]) { daemon in

@@ -65,11 +65,27 @@ struct OnlineTests {
         }
     }
 
-    @Test("With nobody to be seen the list is empty")
+    @Test("With nobody to be seen the list is empty, and nothing is waited for")
     func nobody() async throws {
-        try await DaemonHarness.run { daemon in
+        // It stands still: who waits for quiet on it waits for ever.
+        let clock = TestClock()
+        try await DaemonHarness.run(clock: clock) { daemon in
             let result = try await daemon.call("online", ["settle": 5000])
             #expect(result.objects("contacts").isEmpty)
+        }
+    }
+
+    @Test("With somebody to be seen the list comes when nothing new has arrived for a while")
+    func settled() async throws {
+        let clock = TestClock()
+        try await DaemonHarness.run(buddies: Self.buddies, clock: clock) { daemon in
+            async let result = daemon.call("online", ["settle": 400])
+            await clock.waitForTimers()
+            await clock.advance(by: .milliseconds(399))
+            #expect(clock.untilNextTimer == .milliseconds(1))
+            await clock.advance(by: .milliseconds(1))
+            let contacts = try await result.objects("contacts")
+            #expect(contacts.count == 2)
         }
     }
 

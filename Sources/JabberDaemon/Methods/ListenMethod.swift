@@ -36,7 +36,7 @@ enum ListenMethod {
 }
 
 /// Hands events to one caller.
-private final class Listener: Sendable {
+final class Listener: Sendable {
     private struct State {
         var rest: Int?
         var waiter: CheckedContinuation<Void, Never>?
@@ -50,6 +50,12 @@ private final class Listener: Sendable {
     private let emit: @Sendable (JSONObject) -> Void
     private let state: Locked<State>
 
+    /// - Parameters:
+    ///   - session: Whose events.
+    ///   - filter: Which of them.
+    ///   - cursor: The event after which to begin, of a session that is held open; `nil` for those that come.
+    ///   - most: How many are enough; `nil` for no such number.
+    ///   - emit: Called with each.
     init(
         _ session: AccountSession, _ filter: EventFilter, after cursor: Int64?, most: Int?,
         emit: @escaping @Sendable (JSONObject) -> Void
@@ -61,6 +67,9 @@ private final class Listener: Sendable {
         state = Locked(State(rest: most))
     }
 
+    /// Hands over events until there were enough, the caller has gone, or there can be no more.
+    ///
+    /// - Throws: `ControlError` when the last is what ended it.
     func run() async throws(ControlError) {
         if await session.holding != nil {
             let subscription = session.ring.subscribe(after: cursor) { [self] event in offer(event) }
@@ -139,7 +148,8 @@ private final class Listener: Sendable {
         return true
     }
 
-    private func finish(_ failure: ControlError? = nil) {
+    /// Ends it, with an error or without.
+    func finish(_ failure: ControlError? = nil) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             // What ended it first counts: the work that is called off then ends too, and may call that a failure.
             guard !state.isOver else { return nil }

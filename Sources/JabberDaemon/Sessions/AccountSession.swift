@@ -12,7 +12,7 @@ actor AccountSession {
     /// The bare address.
     nonisolated let jid: JID
     /// What happens on the account's streams.
-    nonisolated let feed = EventFeed()
+    nonisolated let feed: EventFeed
     /// The latest events, for those who listen.
     nonisolated let ring = EventRing()
     /// What is noted beside what the stream knows.
@@ -48,6 +48,7 @@ actor AccountSession {
         settings = try SessionSettings(account)
         self.account = account
         jid = settings.jid
+        feed = EventFeed(clock: environment.clock)
         notes = SessionNotes(account: settings.jid)
         passwords = PasswordSource(environment: environment.variables)
         log = environment.log
