@@ -17,7 +17,19 @@ struct CommandContext: Sendable {
         self.line = line
         options = try GlobalOptions(line, environment)
         output = Output(environment: environment, options: options)
+        try Self.checkFields(line, options)
         deadline = isWaiting ? options.timeout.map { Deadline(seconds: $0, environment) } : nil
+    }
+
+    /// Refuses fields that the command does not have, before anything is done.
+    private static func checkFields(_ line: CommandLine, _ options: GlobalOptions) throws(ControlError) {
+        guard let command = line.command, options.field != nil || options.fields != nil else { return }
+        let isDocument = options.form == .json && options.field == nil
+        let isByResource = command.method == "online" && line.has("resources") && !isDocument
+        let fields =
+            isByResource ? MethodTable.resourceRecord : isDocument ? command.documentFields : command.recordFields
+        if let field = options.field { try command.check([field], in: fields) }
+        if let names = options.fields { try command.check(names, in: fields) }
     }
 
     /// The time limit of a command that answers once.

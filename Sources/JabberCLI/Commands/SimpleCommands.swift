@@ -14,9 +14,10 @@ enum SimpleCommands {
         case "presence.show": Records(rows: [result], presence)
         case "presence.set": Records(rows: [result], [Column("SHOW", "show", .show), Column("STATUS", "status")])
         case "roster.list": Records(result, "contacts", contact)
-        case "roster.show": Records(rows: [result["contact"]?.objectValue ?? [:]], contact + presence.dropFirst())
+        case "roster.show":
+            Records(rows: [result["contact"]?.objectValue ?? [:]], key: "contact", contact + presence.dropFirst())
         case "roster.add", "roster.rename", "roster.group":
-            Records(rows: [result["contact"]?.objectValue ?? [:]], contact)
+            Records(rows: [result["contact"]?.objectValue ?? [:]], key: "contact", contact)
         case "roster.remove": Records(rows: [result], [Column("REMOVED", "jid")])
         case "sub.request", "sub.accept", "sub.deny", "sub.cancel":
             Records(

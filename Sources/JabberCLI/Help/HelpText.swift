@@ -84,6 +84,7 @@ enum HelpText {
             "parameters": command.place == .tool ? nil : fields(command.allParameters),
             "result": fields(command.result),
             "event": command.event.isEmpty ? nil : fields(command.event),
+            "record": command.recordFields.isEmpty ? nil : fields(command.recordFields),
         ])
     }
 

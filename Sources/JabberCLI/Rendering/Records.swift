@@ -122,7 +122,8 @@ struct Records: Sendable {
             return narrowed
         }
         var narrowed = document
-        narrowed[key] = .array(rows.map { .object(narrow($0, fields)) })
+        let objects = rows.map { JSONValue.object(narrow($0, fields)) }
+        narrowed[key] = document[key]?.objectValue == nil ? .array(objects) : objects.first
         return narrowed
     }
 }

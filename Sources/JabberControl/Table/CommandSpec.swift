@@ -46,6 +46,10 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
     package var result: [FieldSpec] = []
     /// The fields of an event, for a stream.
     package var event: [FieldSpec] = []
+    /// The key of the result below which the records of the output stand; `nil` when the result is the only record.
+    package var recordKey: String?
+    /// The fields of a record, where the tool makes records of its own.
+    package var ownRecord: [FieldSpec] = []
     /// Who does the work.
     package var place: Place = .daemon
     /// Whether it is about the daemon that runs: no private one is started for it.

@@ -5,6 +5,7 @@ extension MethodTable {
     static var accounts: [CommandSpec] {
         var list = CommandSpec("account list", .accounts, "list the accounts")
         list.result = [api, FieldSpec("accounts", "array", "as in account show")]
+        list.recordKey = "accounts"
 
         var show = CommandSpec("account show", .accounts, "show an account's settings")
         show.arguments = [name]
@@ -35,7 +36,10 @@ extension MethodTable {
         passwd.exits = [.notFound]
 
         var commands = [list, add, show, remove, choose, passwd]
-        for index in commands.indices { commands[index].place = .tool }
+        for index in commands.indices {
+            commands[index].place = .tool
+            commands[index].ownRecord = fields
+        }
         return commands
     }
 

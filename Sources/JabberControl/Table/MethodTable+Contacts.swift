@@ -43,10 +43,12 @@ extension MethodTable {
         list.options = [.value("group", nil, "G", "only contacts of this group")]
         list.result =
             [api, account, FieldSpec("contacts", "array", "by name, then address")] + contact("contacts[]")
+        list.recordKey = "contacts"
 
         var show = CommandSpec("roster show", .contacts, "show one contact and its presence")
         show.arguments = [jid]
         show.result = [api, account] + contact("contact") + presence("contact.")
+        show.recordKey = "contact"
         show.exits = [.notFound]
 
         var add = CommandSpec("roster add", .contacts, "add a contact and ask to see its presence")
@@ -57,10 +59,12 @@ extension MethodTable {
             .flag("no-subscribe", nil, "do not ask to see its presence"),
         ]
         add.result = [api, account] + contact("contact")
+        add.recordKey = "contact"
 
         var rename = CommandSpec("roster rename", .contacts, "rename a contact")
         rename.arguments = [jid, ArgumentSpec("NAME", "the new name; \"\" takes it away")]
         rename.result = [api, account] + contact("contact")
+        rename.recordKey = "contact"
         rename.exits = [.notFound]
 
         var group = CommandSpec("roster group", .contacts, "put a contact into groups")
@@ -71,6 +75,7 @@ extension MethodTable {
             .value("remove", nil, "G", "take it out of this group", isRepeatable: true),
         ]
         group.result = [api, account] + contact("contact")
+        group.recordKey = "contact"
         group.exits = [.notFound]
 
         var remove = CommandSpec("roster remove", .contacts, "remove a contact and both subscriptions")
@@ -107,6 +112,7 @@ extension MethodTable {
             FieldSpec("requests[].text", "string", "the word with it; absent when there is none"),
             FieldSpec("requests[].at", "time", "when it came"),
         ]
+        pending.recordKey = "requests"
         pending.exits = [.answerIsNo]
         return [request, accept, deny, cancel, pending]
     }

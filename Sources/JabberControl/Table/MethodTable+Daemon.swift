@@ -23,6 +23,7 @@ extension MethodTable {
                 FieldSpec("accounts[].jid", "string", "its address"),
                 FieldSpec("accounts[].default", "boolean", "whether it is the default account"),
             ] + connection("accounts[].")
+        command.recordKey = "accounts"
         command.exits = [.answerIsNo, .notFound]
         command.examples = ["jabberctl status", "jabberctl status --json"]
         return command

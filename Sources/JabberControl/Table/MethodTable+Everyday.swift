@@ -29,10 +29,20 @@ extension MethodTable {
         command.result =
             [api, account] + contact("contacts[]") + presence("contacts[].")
             + [FieldSpec("contacts", "array", "online ones first, then by name; with --all the offline ones too")]
+        command.recordKey = "contacts"
         command.event = [FieldSpec("(whole)", "object", "with --watch: the result again, after each change")]
         command.exits = [.answerIsNo]
         command.examples = ["jabberctl online", "jabberctl online --group Work --json", "jabberctl who -g jid"]
         return command
+    }
+
+    /// The fields of a record of `online --resources`: one resource of a contact.
+    package static var resourceRecord: [FieldSpec] {
+        let prefix = "resources[]."
+        let own = presence("").filter { $0.name.hasPrefix(prefix) }.map { field in
+            FieldSpec(String(field.name.dropFirst(prefix.utf8.count)), field.type, field.summary)
+        }
+        return [FieldSpec("jid", "string", "bare JID"), FieldSpec("name", "string", "name in the contact list")] + own
     }
 
     private static var send: CommandSpec {
@@ -72,6 +82,7 @@ extension MethodTable {
             FieldSpec("results[].at", "time", "when that state was reached"),
             FieldSpec("results[].error", "object", "of a failed one: code, exit, message, retry, stanza"),
         ]
+        command.recordKey = "results"
         command.exits = [.refused, .badData, .noInput]
         command.examples = [
             "jabberctl send juliet@example.org \"hello\"", "uptime | jabberctl send ops@example.org",

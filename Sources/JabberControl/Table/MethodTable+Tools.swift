@@ -21,6 +21,9 @@ extension MethodTable {
             api, account, FieldSpec("jid", "string", "whom"),
             FieldSpec("roundTrips", "array of numbers", "milliseconds, one for each ping"),
         ]
+        command.ownRecord = [
+            FieldSpec("jid", "string", "whom"), FieldSpec("milliseconds", "number", "the round trip"),
+        ]
         command.exits = [.refused]
         return command
     }
@@ -56,6 +59,12 @@ extension MethodTable {
             FieldSpec("features", "array of strings", "what it can do, sorted"),
             FieldSpec("items", "array", "with --items: jid, node, name of each"),
         ]
+        command.ownRecord = [
+            FieldSpec("what", "string", "identity, feature or item"),
+            FieldSpec("value", "string", "category and type, the feature, or the item's address"),
+            FieldSpec("node", "string", "node of the item, when it has one"),
+            FieldSpec("name", "string", "name of the identity or the item, when it has one"),
+        ]
         command.exits = [.refused]
         return command
     }
@@ -79,6 +88,7 @@ extension MethodTable {
             FieldSpec("steps[].detail", "string", "what was found, for people"),
             FieldSpec("error", "object", "why it ended early: code, exit, message, retry"),
         ]
+        command.recordKey = "steps"
         return command
     }
 
