@@ -4,6 +4,8 @@
 # what is missing is installed by Scripts/dependencies, which says so.
 
 SWIFT ?= swift
+# Runs a command that leaves nothing in the folder for temporary files.
+TIDILY := Scripts/tidily
 # More arguments for `swift build` and `swift test`, such as `-j 2` or `--filter JIDTests`.
 SWIFTFLAGS ?=
 PREFIX ?= /usr/local
@@ -41,30 +43,30 @@ help:
 
 build:
 	@Scripts/dependencies build
-	$(SWIFT) build $(SWIFTFLAGS)
+	$(TIDILY) $(SWIFT) build $(SWIFTFLAGS)
 
 test:
 	@Scripts/dependencies build test
-	$(SWIFT) build --build-tests $(SWIFTFLAGS)
-	$(SWIFT) test $(SWIFTFLAGS)
+	$(TIDILY) $(SWIFT) build --build-tests $(SWIFTFLAGS)
+	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS)
 
 demo:
 	@Scripts/dependencies build $(if $(filter prosody,$(SERVER)),test)
-	$(SWIFT) build $(SWIFTFLAGS) --product jabberctl
-	$(SWIFT) build $(SWIFTFLAGS) --product jabberctld
-	$(if $(filter loopback,$(SERVER)),$(SWIFT) build $(SWIFTFLAGS) --product xmpp-loopback)
-	@Scripts/demo $(SERVER)
+	$(TIDILY) $(SWIFT) build $(SWIFTFLAGS) --product jabberctl
+	$(TIDILY) $(SWIFT) build $(SWIFTFLAGS) --product jabberctld
+	$(if $(filter loopback,$(SERVER)),$(TIDILY) $(SWIFT) build $(SWIFTFLAGS) --product xmpp-loopback)
+	@$(TIDILY) Scripts/demo $(SERVER)
 
 install:
 	@Scripts/dependencies build
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/install "$(DESTDIR)" "$(PREFIX)"
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/install "$(DESTDIR)" "$(PREFIX)"
 
 uninstall:
 	@Scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
 examples:
 	@Scripts/dependencies build
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Examples/run
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Examples/run
 
 format:
 	@SWIFT="$(SWIFT)" Scripts/lint --fix
@@ -74,24 +76,24 @@ lint:
 
 docs:
 	@Scripts/dependencies build docs
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/docs
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/docs
 
 bench:
 	@Scripts/dependencies build
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Benchmarks/run
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Benchmarks/run
 
 mutants:
 	@Scripts/dependencies build test
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/mutants $(FILTER)
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/mutants $(FILTER)
 
 tsan:
 	@Scripts/dependencies build test
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel $(addprefix --skip ,$(TSAN_SKIPPED)) \
-		$(SWIFTFLAGS)
+	$(TIDILY) $(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel \
+		$(addprefix --skip ,$(TSAN_SKIPPED)) $(SWIFTFLAGS)
 
 fuzz:
 	@Scripts/dependencies build fuzz
-	@SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)" "$(RUNS)" $(SEED)
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)" "$(RUNS)" $(SEED)
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build
