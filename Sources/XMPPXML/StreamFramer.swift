@@ -43,6 +43,8 @@ struct StreamFramer {
     var quote: UInt8 = 0
     /// Bytes of the current name, matched bytes of a keyword, or brackets seen at the end of a CDATA section.
     var count = 0
+    /// Bytes of white space before the root.
+    private var leadingSpace = 0
     /// Attributes of the current tag.
     var attributes = 0
     /// Elements of the current unit.
@@ -149,7 +151,12 @@ struct StreamFramer {
             default: throw .notWellFormed("character data before the root")
             }
         }
-        if state == .start { state = .misc }
+        guard depth == 0, state != .closed else { return }
+        leadingSpace += 1
+        guard leadingSpace <= XMLLimits.maximumSpaceBeforeRoot else {
+            throw .limitExceeded("more than \(XMLLimits.maximumSpaceBeforeRoot) bytes of white space before the root")
+        }
+        state = .misc
     }
 
     /// The `<` of a tag or of something else.

@@ -29,6 +29,9 @@ public struct XMLLimits: Sendable, Hashable {
     /// The largest ``maximumStanzaBytes`` that has an effect.
     static let ceilingOfStanzaBytes = 9_000_000
 
+    /// White space before the stream header, in bytes: no parser needs any there.
+    public static let maximumSpaceBeforeRoot = 1_024
+
     /// The limits of an authenticated stream.
     public static let session = XMLLimits()
 

@@ -168,6 +168,31 @@ struct XMLStreamParserTests {
         #expect(ParserHarness.differences(bytes, from: whole).isEmpty)
     }
 
+    @Test("White space before the root has a limit, however it is cut, the XML declaration between or not")
+    func spaceBeforeRoot() {
+        let root = "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>"
+        let most = String(repeating: "\n", count: XMLLimits.maximumSpaceBeforeRoot)
+        for (text, isTaken) in [
+            (most + root, true), (most + " " + root, false), ("<?xml version='1.0'?>" + most + root, true),
+            ("<?xml version='1.0'?>" + most + " " + root, false),
+        ] {
+            for size in [1, 700, 100_000] {
+                let parser = XMLStreamParser()
+                var (rest, opened, error) = (Array(text.utf8)[...], 0, XMLStreamError?.none)
+                while !rest.isEmpty, error == nil {
+                    let outcome = parser.feed(rest.prefix(size), .batch)
+                    opened += outcome.events.count
+                    error = outcome.error
+                    rest = rest.dropFirst(size)
+                }
+                #expect(opened == (isTaken ? 1 : 0) && (error == nil) == isTaken)
+                if !isTaken {
+                    #expect(error == .limitExceeded("more than 1024 bytes of white space before the root"))
+                }
+            }
+        }
+    }
+
     @Test("White space between stanzas costs no memory (RFC 6120 §4.6.1)")
     func keepalives() {
         let parser = Self.open()
