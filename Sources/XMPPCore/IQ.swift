@@ -82,8 +82,8 @@ public struct IQ: Stanza {
         return answer
     }
 
-    /// Changes the payload.
+    /// Changes the payload; name, `from`, `to` and `type` stay.
     public mutating func withElement(_ change: (inout Element) -> Void) {
-        change(&element)
+        element.changePayload(change)
     }
 }

@@ -93,9 +93,9 @@ public struct Message: Stanza {
         return answer
     }
 
-    /// Changes the payload.
+    /// Changes the payload; name, `from`, `to` and `type` stay.
     public mutating func withElement(_ change: (inout Element) -> Void) {
-        change(&element)
+        element.changePayload(change)
     }
 
     private func text(of localName: String) -> String? {

@@ -105,9 +105,9 @@ public struct Presence: Stanza {
         set { setChildText("priority", newValue == 0 ? nil : String(newValue)) }
     }
 
-    /// Changes the payload.
+    /// Changes the payload; name, `from`, `to` and `type` stay.
     public mutating func withElement(_ change: (inout Element) -> Void) {
-        change(&element)
+        element.changePayload(change)
     }
 
     private func childText(_ localName: String) -> String? {

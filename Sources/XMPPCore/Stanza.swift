@@ -17,7 +17,8 @@ public protocol Stanza: Sendable, Hashable {
     ///
     /// - Throws: ``StanzaDecodingError`` when the element is of another kind or an address is not a JID.
     init(_ element: Element) throws(StanzaDecodingError)
-    /// Changes the payload of the stanza: children and attributes other than those with properties of their own.
+    /// Changes the payload of the stanza. Its name, `from`, `to` and `type` have properties of their own and stay as they are,
+    /// whatever is done to them here.
     mutating func withElement(_ change: (inout Element) -> Void)
 }
 
@@ -100,6 +101,16 @@ extension Element {
         } catch {
             throw .invalidAddress(attribute: attribute, reason: error)
         }
+    }
+
+    /// Changes a stanza's payload: what the stanza is and whom it is for stays.
+    mutating func changePayload(_ change: (inout Element) -> Void) {
+        let (name, from, to, type) = (name, self["from"], self["to"], self["type"])
+        change(&self)
+        if self.name != name { self.name = name }
+        if self["from"] != from { self["from"] = from }
+        if self["to"] != to { self["to"] = to }
+        if self["type"] != type { self["type"] = type }
     }
 
     /// Makes the empty element of a stanza.

@@ -48,6 +48,32 @@ struct StanzaTests {
         #expect(try Message(element("<message><body xmlns='urn:other'>x</body></message>")).body == nil)
     }
 
+    @Test("what a stanza is and whom it is for cannot be changed behind its properties")
+    func typedProperties() throws {
+        func spoil(_ stanza: some Stanza) {
+            var changed = stanza
+            changed.withElement { element in
+                element = Element("other", namespace: "urn:other", attributes: ["from": "x@evil.example", "to": nil])
+                element["type"] = "probe"
+                element["id"] = "new"
+                element.append(Element("child", namespace: "urn:example"))
+            }
+            #expect(changed.from == stanza.from && changed.to == stanza.to && changed.id == "new")
+            #expect(changed.element.name == stanza.element.name)
+            for attribute in ["from", "to", "type"] {
+                #expect(changed.element[attribute] == stanza.element[attribute])
+            }
+            #expect(changed.hasPayload("child", namespace: "urn:example"))
+        }
+        let romeo = try JID("romeo@example.net")
+        spoil(Message(to: romeo, body: "hi"))
+        spoil(Message(to: nil, kind: .normal))
+        spoil(Presence(show: .away, to: romeo))
+        var request = IQ(.get, to: romeo, id: "1", payload: Element("query", namespace: "urn:example"))
+        request.from = try JID("juliet@example.org/balcony")
+        spoil(request)
+    }
+
     @Test("an address that is no JID is an error that names it (RFC 7622)", arguments: ["", "@b", "a@b/", "a b@c"])
     func badAddress(text: String) throws {
         for name in ["message", "presence", "iq"] {
