@@ -90,8 +90,10 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isPermanent: Bool {
         switch code {
         case .authenticationRefused, .noMechanism, .serverNotAuthenticated, .certificateRejected, .tlsUnavailable,
-            .bindingFailed, .invalidConfiguration, .hostNotFound, .serviceUnavailable:
+            .invalidConfiguration, .hostNotFound, .serviceUnavailable:
             true
+        // RFC 6120 §7.6.2: too many sessions now, or a server in trouble, is not the account's fault.
+        case .bindingFailed: stanzaError?.isTemporary != true
         // RFC 6120 §4.9.3.3: after `conflict` the resource belongs to somebody else.
         case .streamError:
             switch streamError?.condition {
@@ -137,7 +139,8 @@ extension XMPPError {
                 "\(domain) did not authenticate itself\(mechanism.isEmpty ? "" : " with \(mechanism)"): \(reason).",
                 mechanism: mechanism)
         case .bindingFailed(let failure):
-            self.init(.bindingFailed, "No session with \(domain): \(clause(failure)).")
+            let refusal: StanzaError? = if case .refused(let error) = failure { error } else { nil }
+            self.init(.bindingFailed, "No session with \(domain): \(clause(failure)).", stanzaError: refusal)
         case .timedOut(let phase):
             self.init(.timedOut, "\(domain) did not finish \(phase.rawValue) in time.")
         case .transportEnded(let reason):
@@ -161,6 +164,13 @@ extension XMPPError {
 
     /// What is answered where a stream is needed and none is established.
     package static let notConnected = XMPPError(.notConnected, "The stream is not connected.")
+}
+
+extension StanzaError {
+    /// Whether the same may succeed later: the sender says so (RFC 6120 §8.3.2), or it speaks of itself.
+    fileprivate var isTemporary: Bool {
+        kind == .wait || [.internalServerError, .resourceConstraint].contains(condition)
+    }
 }
 
 extension XMPPError {

@@ -74,6 +74,16 @@ struct ErrorMappingTests {
         #expect(!gone.retry)
     }
 
+    @Test("A binding that is refused for now is a temporary failure, any other a refusal (RFC 6120 §7.6.2)")
+    func binding() {
+        let busy = StanzaError(.internalServerError, kind: .cancel)
+        let passing = ControlError(XMPPError(.bindingFailed, "No session.", stanzaError: busy))
+        #expect(passing.retry && passing.exit == .temporary)
+        let no = StanzaError(.notAllowed, kind: .cancel)
+        let lasting = ControlError(XMPPError(.bindingFailed, "No session.", stanzaError: no))
+        #expect(!lasting.retry && lasting.exit == .refused)
+    }
+
     @Test("An invalid address names the part (RFC 7622)")
     func invalidAddress() throws {
         let error = try #require(throws: ControlError.self) { try Parameters.jid("ro meo@example.org") }

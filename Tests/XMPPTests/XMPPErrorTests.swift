@@ -32,4 +32,19 @@ struct XMPPErrorTests {
     func lasting(_ code: XMPPError.Code) {
         #expect(XMPPError(code, "").isPermanent)
     }
+
+    @Test(
+        "a binding that the server refuses for now is tried again, any other is not (RFC 6120 §7.6.2, §8.3.2)",
+        arguments: [
+            (BindingFailure.refused(StanzaError(.resourceConstraint, kind: .wait)), false),
+            (.refused(StanzaError(.resourceConstraint, kind: .cancel)), false),
+            (.refused(StanzaError(.internalServerError, kind: .cancel)), false),
+            (.refused(StanzaError(.serviceUnavailable, kind: .wait)), false),
+            (.refused(StanzaError(.notAllowed, kind: .cancel)), true),
+            (.refused(StanzaError(.conflict, kind: .cancel)), true), (.noFullAddress(nil), true),
+        ])
+    func binding(_ failure: BindingFailure, _ isPermanent: Bool) throws {
+        let error = try #require(XMPPError(.bindingFailed(failure), domain: "example.org"))
+        #expect(error.code == .bindingFailed && error.isPermanent == isPermanent)
+    }
 }

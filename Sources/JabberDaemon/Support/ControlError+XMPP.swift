@@ -12,8 +12,12 @@ extension ControlError {
         self.init(
             Self.code(of: error), Self.lowercasingFirst(error.message), stanza: error.stanzaError.map(Self.stanza),
             account: account)
-        // RFC 6120 §8.3.2: only `wait` says that the same may succeed later.
-        if let stanzaError = error.stanzaError { retry = stanzaError.kind == .wait }
+        if error.code == .bindingFailed {
+            retry = !error.isPermanent
+        } else if let stanzaError = error.stanzaError {
+            // RFC 6120 §8.3.2: only `wait` says that the same may succeed later.
+            retry = stanzaError.kind == .wait
+        }
     }
 
     /// A string that is no JID: the part that is wrong is named.
@@ -42,7 +46,8 @@ extension ControlError {
         case .noMechanism: .noMechanism
         case .authenticationRefused: .authRefused
         case .serverNotAuthenticated: error.mechanism?.hasSuffix("-PLUS") == true ? .channelBinding : .protocolFailure
-        case .bindingFailed, .stanzaError: .refused
+        case .bindingFailed: error.isPermanent ? .refused : .temporary
+        case .stanzaError: .refused
         case .streamError: error.streamError.map(code) ?? .protocolFailure
         case .protocolViolation: .protocolFailure
         case .connectionLost: .connectionLost
