@@ -2,7 +2,6 @@
 
 internal import SocketIO
 public import XMPPCore
-internal import XMPPCrypto
 public import XMPPProtocol
 
 /// A session that comes back: connects, fetches the roster, sends presence, and does so again when the connection is lost.
@@ -20,6 +19,8 @@ public import XMPPProtocol
 /// Where the server can do it (XEP-0198), a session outlives its connection: the client comes back within seconds, goes on
 /// where it was, and nothing is lost or doubled on the way; delegates hear ``ChatDelegate/streamDidResume(_:)``. Where the
 /// server has given the session up, messages that it had not acknowledged are sent again in a new one.
+///
+/// ``stop()`` may be called from anywhere, a delegate or the `prepare` of a stream included.
 ///
 /// A client that was started lives until ``stop()``, whether or not anybody refers to it.
 public actor XMPPClient {
@@ -45,31 +46,34 @@ public actor XMPPClient {
     public nonisolated let buddies = BuddyList()
 
     /// What the client is doing.
-    public private(set) var state = State.stopped
+    public internal(set) var state = State.stopped
     /// The presence that is sent at the start of each session; see ``setPresence(_:)``.
     public private(set) var presence: Presence
     /// The present stream; `nil` while there is none.
-    public private(set) var stream: XMPPStream?
+    public internal(set) var stream: XMPPStream?
 
-    private let hub = EventHub()
-    private var reconnect: ReconnectPolicy
-    private let store: any StreamStateStore
+    let hub = EventHub()
+    var reconnect: ReconnectPolicy
+    let store: any StreamStateStore
     /// What the stream before the present one left.
-    private var inheritance: StreamState?
-    private var hasAskedStore = false
-    private var hasSavedState = false
+    var inheritance: StreamState?
+    var hasAskedStore = false
+    var hasSavedState = false
     /// The presence that the server knows of.
-    private var knownPresence: Presence?
-    private var supervisor: Task<Void, Never>?
+    var knownPresence: Presence?
+    var supervisor: Task<Void, Never>?
     /// The end that is under way: nothing may begin before it is done.
-    private var ending: Task<Void, Never>?
-    private var starters: [Int: CheckedContinuation<Result<JID, XMPPError>, Never>] = [:]
-    private var lastStarterID = 0
-    private var runners: [CheckedContinuation<Void, Never>] = []
-    private var pause: (any ScheduledTimer)?
-    private var pauseEnded: CheckedContinuation<Void, Never>?
-    private let prepare: @Sendable (XMPPStream) async -> Void
-    private let executor = StreamExecutor(label: "swift-xmpp.client")
+    var ending: Task<Void, Never>?
+    var starters: [Int: CheckedContinuation<Result<JID, XMPPError>, Never>] = [:]
+    var lastStarterID = 0
+    var runners: [CheckedContinuation<Void, Never>] = []
+    var pause: (any ScheduledTimer)?
+    var pauseEnded: CheckedContinuation<Void, Never>?
+    let prepare: @Sendable (XMPPStream) async -> Void
+    /// The call of ``prepare`` that is under way, and who waits for it.
+    var preparation: (task: Task<Void, Never>, waiter: CheckedContinuation<Void, Never>)?
+    var lastPreparationID = 0
+    let executor = StreamExecutor(label: "swift-xmpp.client")
 
     /// Makes a client; nothing happens before ``start()``.
     ///
@@ -167,6 +171,7 @@ public actor XMPPClient {
         supervisor = nil
         state = .stopped
         endPause()
+        abandonPreparation()
         task?.cancel()
         await stream?.disconnect()
         await task?.value
@@ -191,225 +196,6 @@ public actor XMPPClient {
         guard case .online = state, let stream else { return }
         try await stream.send(presence)
         knownPresence = presence
-    }
-
-    /// Sends a message on the present session; see ``XMPPStream/send(_:)-(Message)``.
-    @discardableResult
-    public func send(_ message: Message) async throws(XMPPError) -> Message {
-        guard let stream else { throw .notConnected }
-        return try await stream.send(message)
-    }
-
-    /// Sends a presence on the present session only, such as one for a single contact; see ``setPresence(_:)``.
-    public func send(_ presence: Presence) async throws(XMPPError) {
-        guard let stream else { throw .notConnected }
-        try await stream.send(presence)
-    }
-
-    /// Sends a request on the present session; see ``XMPPStream/request(_:timeout:)``.
-    @discardableResult
-    public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
-        guard let stream else { throw .notConnected }
-        return try await stream.request(request, timeout: timeout)
-    }
-
-    /// Waits until the server has handled what was sent on the present session; see ``XMPPStream/waitUntilHandled()``.
-    public func waitUntilHandled() async throws(XMPPError) {
-        guard let stream else { throw .notConnected }
-        try await stream.waitUntilHandled()
-    }
-
-    /// Adds a delegate that hears of the connection and of who is online. It is held weakly.
-    public nonisolated func add(chatDelegate delegate: any ChatDelegate) {
-        hub.add(delegate, roles: .chat)
-    }
-
-    /// Adds a delegate that hears of messages. It is held weakly.
-    public nonisolated func add(messageDelegate delegate: any MessageDelegate) {
-        hub.add(delegate, roles: .message)
-    }
-
-    /// Removes a delegate from both roles: a call that is under way still ends, and is the last.
-    public nonisolated func remove(delegate: any AnyObject & Sendable) {
-        hub.remove(delegate)
-    }
-
-    /// Everything that happens from now on, on all sessions.
-    public nonisolated var events: EventSequence<XMPPEvent> {
-        events(limit: XMPPStream.defaultEventLimit)
-    }
-
-    /// Everything that happens from now on, on all sessions.
-    ///
-    /// - Parameter limit: How many events may wait before the sequence ends with ``XMPPError/Code/overflow``.
-    public nonisolated func events(limit: Int) -> EventSequence<XMPPEvent> {
-        EventSequence(hub.subscribe(limit: limit)) { $0.event }
-    }
-
-    /// The messages that arrive from now on, on all sessions; bounces are not among them.
-    public nonisolated var messages: EventSequence<Message> {
-        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { delivery in
-            if case .message(let message) = delivery.event { message } else { nil }
-        }
-    }
-
-    /// The presence stanzas that arrive from now on, on all sessions.
-    public nonisolated var presences: EventSequence<Presence> {
-        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { delivery in
-            if case .presence(let presence) = delivery.event { presence } else { nil }
-        }
-    }
-}
-
-extension XMPPClient {
-    /// One connection, from connecting to its end, and the wait after it.
-    ///
-    /// - Returns: Whether there is to be another one.
-    private func runSession() async -> Bool {
-        let stream = await nextStream()
-        state = .connecting
-        let began: Duration
-        do {
-            let isBack = await stream.isInterrupted
-            let jid = isBack ? try await stream.reconnect() : try await stream.connect()
-            try await comeOnline(stream)
-            await stream.outliveConnection()
-            guard supervisor != nil else { return false }
-            state = .online(jid)
-            began = configuration.clock.now
-            reconnect.established()
-            if hasSavedState { await save(nil) }
-            settle(.success(jid))
-        } catch {
-            if await !stream.isInterrupted { await stream.disconnect() }
-            // Those who wait hear that the client was stopped, not what that did to the stream.
-            guard supervisor != nil else { return false }
-            return await goOn(stream, after: error, lasted: nil)
-        }
-        let error = await stream.waitUntilDown()
-        return await goOn(stream, after: error, lasted: configuration.clock.now - began)
-    }
-
-    /// The interrupted stream, or a new one that goes on where the last one, or the last run of the program, has stopped.
-    private func nextStream() async -> XMPPStream {
-        if let stream, await stream.isInterrupted { return stream }
-        if !hasAskedStore, inheritance == nil, configuration.usesStreamManagement {
-            hasSavedState = true
-            inheritance = try? await store.state(of: configuration.jid.bare)
-        }
-        hasAskedStore = true
-        let wanted = configuration.jid
-        // What a server binds by XEP-0386 begins with the resource asked for, and goes on with something of its own.
-        if let jid = inheritance?.jid, !jid.isBound(for: wanted) { inheritance = nil }
-        let stream = XMPPStream(
-            configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance)
-        self.stream = stream
-        await prepare(stream)
-        return stream
-    }
-
-    /// Does what comes first in a session; in a resumed one most of it was done.
-    private func comeOnline(_ stream: XMPPStream) async throws(XMPPError) {
-        inheritance = nil
-        let start = await stream.start
-        if start == .inherited {
-            // The server tells who is online when a resource becomes available, so it has to become that anew.
-            try await stream.send(Presence(.unavailable))
-        }
-        if start != .resumed {
-            let sent = presence
-            try await stream.goOnline(sent, known: roster.known)
-            knownPresence = sent
-        }
-        // It may have been set anew meanwhile.
-        while presence != knownPresence {
-            let sent = presence
-            try await stream.send(sent)
-            knownPresence = sent
-        }
-    }
-
-    /// What comes after a connection, or after an attempt to make one: `lasted` is `nil` then.
-    private func goOn(_ stream: XMPPStream, after error: XMPPError?, lasted: Duration?) async -> Bool {
-        if supervisor != nil, let error {
-            state = error.isPermanent ? .failed(error) : .waiting(error)
-            if lasted == nil { settle(.failure(error)) }
-            if error.isPermanent {
-                supervisor = nil
-                self.stream = nil
-                ended()
-                await save(await stream.resumableState)
-                return false
-            }
-        }
-        await stream.settle()
-        let isInterrupted = await stream.isInterrupted
-        if !isInterrupted {
-            self.stream = nil
-            inheritance = await stream.resumableState
-        }
-        await save(await stream.resumableState)
-        guard supervisor != nil, let error else { return false }
-        var generator = RandomBits(source: configuration.random)
-        let random = Double.random(in: 0..<1, using: &generator)
-        // RFC 6120 §3.3 spreads out those whom a server has sent away: it does not keep their sessions.
-        if isInterrupted, let lasted, error.streamError == nil {
-            await wait(reconnect.interrupted(after: lasted, random: random))
-        } else {
-            await wait(reconnect.failed(random: random))
-        }
-        return supervisor != nil
-    }
-
-    private func save(_ state: StreamState?) async {
-        guard state != nil || hasSavedState else { return }
-        hasSavedState = state != nil
-        try? await store.save(state, of: configuration.jid.bare)
-    }
-
-    private func wait(_ delay: Duration) async {
-        await withCheckedContinuation { continuation in
-            pauseEnded = continuation
-            pause = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
-                Task { await self?.endPause() }
-            }
-        }
-    }
-
-    private func endPause() {
-        pause?.cancel()
-        pause = nil
-        let waiter = pauseEnded
-        pauseEnded = nil
-        waiter?.resume()
-    }
-
-    /// The client is stopped, by its user or by a failure: no more events will come.
-    private func ended() {
-        hub.finishSequences()
-        let waiting = runners
-        runners = []
-        for runner in waiting { runner.resume() }
-    }
-
-    private func settle(_ result: Result<JID, XMPPError>) {
-        let waiting = starters.values
-        starters = [:]
-        for starter in waiting { starter.resume(returning: result) }
-    }
-
-    private func stopWaiting(_ id: Int) {
-        starters.removeValue(forKey: id)?.resume(
-            returning: .failure(XMPPError(.cancelled, "Waiting for the client to be online was called off.")))
-    }
-}
-
-/// The configured source of randomness as a generator.
-private struct RandomBits: RandomNumberGenerator {
-    let source: any RandomSource
-
-    mutating func next() -> UInt64 {
-        source.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 

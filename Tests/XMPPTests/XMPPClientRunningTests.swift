@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SocketIO
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -70,6 +71,31 @@ struct XMPPClientRunningTests {
         second.cancel()
         try await second.value
         #expect(await client.state == .stopped)
+    }
+
+    @Test("it can be stopped while a stream is being prepared, and by who prepares it")
+    func stoppedInPreparation() async throws {
+        let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
+        let place = Locked<XMPPClient?>(nil)
+        let (stops, stopped) = AsyncStream.makeStream(of: Void.self)
+        let client = XMPPClient(
+            try await server.configuration(for: "juliet"), reconnect: patience,
+            prepare: { _ in
+                await place.withLock { $0 }?.stop()
+                stopped.yield()
+            })
+        place.withLock { $0 = client }
+        let error = await #expect(throws: XMPPError.self) { try await client.start() }
+        #expect(error?.code == .cancelled)
+        for await _ in stops { break }
+        #expect(await client.state == .stopped)
+        #expect(await client.stream == nil)
+        #expect(await server.openConnections == 0, "nothing was connected")
+        // The one that is left prepares without a word, and is online.
+        place.withLock { $0 = nil }
+        try await client.start()
+        await client.stop()
+        await server.stop()
     }
 
     @Test("a start that comes while the client is being stopped begins a session that nobody ends")

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import XMPPCore
+
+extension XMPPClient {
+    /// Sends a message on the present session; see ``XMPPStream/send(_:)-(Message)``.
+    @discardableResult
+    public func send(_ message: Message) async throws(XMPPError) -> Message {
+        guard let stream else { throw .notConnected }
+        return try await stream.send(message)
+    }
+
+    /// Sends a presence on the present session only, such as one for a single contact; see ``setPresence(_:)``.
+    public func send(_ presence: Presence) async throws(XMPPError) {
+        guard let stream else { throw .notConnected }
+        try await stream.send(presence)
+    }
+
+    /// Sends a request on the present session; see ``XMPPStream/request(_:timeout:)``.
+    @discardableResult
+    public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
+        guard let stream else { throw .notConnected }
+        return try await stream.request(request, timeout: timeout)
+    }
+
+    /// Waits until the server has handled what was sent on the present session; see ``XMPPStream/waitUntilHandled()``.
+    public func waitUntilHandled() async throws(XMPPError) {
+        guard let stream else { throw .notConnected }
+        try await stream.waitUntilHandled()
+    }
+}
