@@ -12,6 +12,8 @@ package struct CommandLine: Hashable, Sendable {
     package private(set) var arguments: [String] = []
     /// The values of each option by its long name; of a flag, one empty value for each time it was given.
     package private(set) var options: [String: [String]] = [:]
+    /// The options that the environment stands in for.
+    private var fromEnvironment: Set<String> = []
 
     /// Understands the words.
     ///
@@ -46,6 +48,11 @@ package struct CommandLine: Hashable, Sendable {
     /// Whether an option was given.
     package func has(_ option: String) -> Bool {
         options[option] != nil
+    }
+
+    /// Whether an option was given by word, and not by the environment.
+    package func isTyped(_ option: String) -> Bool {
+        has(option) && !fromEnvironment.contains(option)
     }
 
     /// The value of an option; the last when it was given several times.
@@ -151,6 +158,7 @@ package struct CommandLine: Hashable, Sendable {
             guard let name = option.environment, let value = variables[name], !value.isEmpty else { continue }
             try ValueCheck.check(value, option.kind, of: name)
             options[option.long] = [value]
+            fromEnvironment.insert(option.long)
         }
     }
 

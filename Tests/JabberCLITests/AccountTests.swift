@@ -68,7 +68,8 @@ struct AccountTests {
     func refused() async {
         #expect(await run("account", "add", "me@example.org", passwords: ["a", "b"]).code == 65)
         #expect(await run("account", "add", "me@example.org", "--no-password").code == 0)
-        #expect(await run("account", "add", "me@example.org", "--no-password").code == 65)
+        let again = await run("account", "add", "me@example.org", "--no-password")
+        #expect(again.code == 65 && again.errors.contains("jabberctl account set me@example.org"))
         #expect(await run("account", "add", "you@example.org", "--name", "../x", "--no-password").code == 64)
     }
 
@@ -92,6 +93,72 @@ struct AccountTests {
         #expect(await run("account", "passwd", "--password-command", "pass x").code == 0)
         #expect(!folder.text(file).contains("\"password\""))
         #expect(await run("account", "passwd").code == 64)
+    }
+
+    @Test("settings of an account are changed and taken away; what is not named stays")
+    func set() async {
+        _ = await run("account", "add", "me@example.org", "--host", "h", "--priority", "3", passwords: ["p", "p"])
+        let changed = await run("account", "set", "--host", "i", "--port", "5223", "--tls", "direct", "--ca", "ca.pem")
+        #expect(changed.code == 0)
+        let json = try? JSONReader.read(folder.text(file).utf8)
+        #expect(
+            json == [
+                "jid": "me@example.org", "host": "i", "port": 5223, "tls": "direct",
+                "ca": .string(folder.path + "/ca.pem"),
+                "priority": 3, "password": "p",
+            ])
+        let cleared = await run(
+            "account", "set", "me@example.org", "--unset", "host,port,tls,ca,priority", "--resource", "r",
+            "--allow-plain", "--json")
+        #expect(cleared.output.contains(#""resource":"r","allowPlain":true,"passwordSource":"configuration""#))
+        #expect(!folder.text(file).contains("host") && !folder.text(file).contains("priority"))
+        #expect(await run("account", "set", "--unset", "allow-plain,resource").code == 0)
+        #expect((try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org", "password": "p"])
+        // What the environment says is for one command, and no change of the settings.
+        #expect(await run("account", "set", "--priority", "1", variables: ["JABBERCTL_HOST": "e"]).code == 0)
+        #expect(!folder.text(file).contains("host"))
+    }
+
+    @Test(
+        "nothing to set, a contradiction and an unknown key are wrong usage; an unknown account is none",
+        arguments: [
+            ([], 64, "nothing to set"), (["--host", "h", "--unset", "host"], 64, "contradict"),
+            (["--unset", "jid"], 64, "must be one of"), (["you@example.org", "--host", "h"], 4, "no account"),
+        ] as [([String], Int32, String)])
+    func badSet(_ words: [String], _ code: Int32, _ message: String) async {
+        _ = await run("account", "add", "me@example.org", "--no-password")
+        let before = folder.text(file)
+        let run = await jabberctl(["account", "set"] + words, in: Surroundings(home: folder.path))
+        #expect(run.code == code && run.errors.contains(message) && folder.text(file) == before)
+    }
+
+    @Test("commands at the same time lose nothing of one another", .timeLimit(.minutes(1)))
+    func parallel() async throws {
+        let names = (0..<12).map { "a\($0)" }
+        let inline = names.map { #""\#($0)":{"jid":"\#($0)@example.org"}"# }.joined(separator: ",")
+        try folder.write("{\"accounts\":{\(inline)}}", to: ".config/jabberctl/config.json")
+        await withTaskGroup { group in
+            for name in names {
+                group.addTask { _ = await run("account", "set", name, "--priority", "7") }
+                group.addTask { _ = await run("account", "add", "\(name)@example.net", "--no-password") }
+            }
+        }
+        let rows = try JSONReader.read(await run("account", "list", "--json").output.utf8)["accounts"]?.arrayValue ?? []
+        #expect(rows.count == 24)
+        #expect(rows.count { $0["priority"] == 7 } == 12)
+    }
+
+    @Test("what is wrong with one account is told beside the others, and that one can be removed")
+    func broken() async throws {
+        _ = await run("account", "add", "me@example.org", "--no-password")
+        try folder.write("{", to: ".config/jabberctl/accounts/bad.json")
+        let list = await run("account", "list", "-g", "name")
+        #expect(list.code == 78 && list.output == "me@example.org\n" && list.errors.contains("bad.json"))
+        #expect(await run("account", "show", "me@example.org").code == 0)
+        #expect(await run("account", "show", "bad").code == 78)
+        #expect(await run("account", "add", "b@example.org", "--name", "bad", "--no-password").code == 65)
+        #expect(await run("account", "remove", "bad").output == "bad\n")
+        #expect(await run("account", "list").code == 0)
     }
 
     @Test("nothing that is printed holds the password")

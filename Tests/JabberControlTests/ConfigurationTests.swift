@@ -94,7 +94,7 @@ struct ConfigurationTests {
     func secretModes(_ mode: Int) throws {
         try folder.write(
             #"{"jid":"me@example.org","password":"s"}"#, to: "config/jabberctl/accounts/me.json", mode: mode)
-        #expect { try ConfigurationFile(paths: folder.paths) } throws: { error in
+        #expect { try ConfigurationFile(paths: folder.paths).account("me") } throws: { error in
             let error = error as? ControlError
             return error?.code == .permissions && error?.exit.rawValue == 78
                 && error?.message.contains("chmod ") == true
@@ -114,7 +114,9 @@ struct ConfigurationTests {
         try FileManager.default.createSymbolicLink(
             atPath: other.path + "/config/jabberctl/accounts/me.json",
             withDestinationPath: folder.path + "/elsewhere.json")
-        #expect { try ConfigurationFile(paths: other.paths) } throws: { ($0 as? ControlError)?.code == .permissions }
+        #expect { try ConfigurationFile(paths: other.paths).implicitAccount() } throws: {
+            ($0 as? ControlError)?.code == .permissions
+        }
     }
 
     @Test("settings that others can change are refused even without a secret")
@@ -146,11 +148,85 @@ struct ConfigurationTests {
         ])
     func wrongValues(_ text: String, _ message: String) throws {
         try folder.write(text, to: "config/jabberctl/accounts/me.json")
-        #expect { try ConfigurationFile(paths: folder.paths) } throws: { error in
+        #expect { try ConfigurationFile(paths: folder.paths).implicitAccount() } throws: { error in
             let error = error as? ControlError
             return error?.code == .configuration && error?.message.contains(message) == true
                 && error?.message.contains("me.json") == true
         }
+    }
+
+    @Test("what is wrong with one account stops no other, and hides what it would have hidden")
+    func brokenAccounts() throws {
+        try folder.write(#"{"accounts":{"typo":{"jid":"sys@example.org"}}}"#, to: "etc/config.json", mode: 0o644)
+        try folder.write(
+            #"{"accounts":{"good":{"jid":"me@example.org"},"number":5},"defaultAccount":"typo"}"#,
+            to: "config/jabberctl/config.json")
+        try folder.write("{ jid: ", to: "config/jabberctl/accounts/typo.json")
+        try folder.write(
+            #"{"jid":"a@b","password":"s"}"#, to: "config/jabberctl/accounts/open.json", mode: 0o644)
+        var configuration = try ConfigurationFile(paths: folder.paths)
+        #expect(configuration.accounts.map(\.name) == ["good"])
+        #expect(
+            configuration.failures.mapValues(\.code) == [
+                "number": .configuration, "typo": .configuration, "open": .permissions,
+            ])
+        for name in ["number", "typo", "open"] {
+            #expect { try configuration.account(name) } throws: { ($0 as? ControlError)?.exit == .configuration }
+        }
+        #expect { try configuration.implicitAccount() } throws: { "\($0)".contains("typo.json") }
+        var selection = SessionSelection()
+        selection.account = "good"
+        #expect(try selection.resolve(paths: folder.paths).jid == "me@example.org")
+        selection = SessionSelection()
+        selection.jid = "open"
+        #expect { try selection.resolve(paths: folder.paths) } throws: { ($0 as? ControlError)?.code == .permissions }
+        try configuration.remove("typo")
+        try configuration.remove("number")
+        let rest = try ConfigurationFile(paths: folder.paths)
+        #expect(rest.failures.keys.sorted() == ["open"] && rest.accounts.map(\.name) == ["good", "typo"])
+    }
+
+    @Test("a link to the settings file stays, and the file that it leads to changes", arguments: [true, false])
+    func links(_ exists: Bool) throws {
+        try folder.write(#"{"jid":"me@example.org"}"#, to: "config/jabberctl/accounts/me.json")
+        if exists {
+            try folder.write("{ /* mine */ }", to: "dotfiles/settings.json")
+        } else {
+            try folder.write("", to: "dotfiles/other")
+        }
+        let manager = FileManager.default
+        let link = folder.path + "/config/jabberctl/config.json"
+        try manager.createSymbolicLink(atPath: link, withDestinationPath: "second.json")
+        try manager.createSymbolicLink(
+            atPath: folder.path + "/config/jabberctl/second.json",
+            withDestinationPath: folder.path + "/dotfiles/settings.json")
+        try ConfigurationFile.change(paths: folder.paths) { (configuration) throws(ControlError) in
+            try configuration.setDefault("me")
+        }
+        #expect(try manager.destinationOfSymbolicLink(atPath: link) == "second.json")
+        let text = try String(contentsOfFile: folder.path + "/dotfiles/settings.json", encoding: .utf8)
+        #expect(text.contains("\"defaultAccount\": \"me\"") && text.contains("mine") == exists)
+        #expect(try ConfigurationFile(paths: folder.paths).defaultAccount == "me")
+    }
+
+    @Test("a link takes no secret to where it leads, and one that leads nowhere is an error")
+    func secretsAndLinks() throws {
+        let manager = FileManager.default
+        try folder.write(#"{"jid":"me@example.org"}"#, to: "elsewhere.json")
+        try folder.write("", to: "config/jabberctl/accounts/x.txt")
+        let link = folder.path + "/config/jabberctl/accounts/me.json"
+        try manager.createSymbolicLink(atPath: link, withDestinationPath: folder.path + "/elsewhere.json")
+        try ConfigurationFile.change(paths: folder.paths) { (configuration) throws(ControlError) in
+            var account = try configuration.account("me")
+            account.password = "geheim"
+            try configuration.save(account)
+        }
+        let elsewhere = try String(contentsOfFile: folder.path + "/elsewhere.json", encoding: .utf8)
+        #expect(!elsewhere.contains("geheim"))
+        #expect(try ConfigurationFile(paths: folder.paths).account("me").password == "geheim")
+        let loop = folder.path + "/loop"
+        try manager.createSymbolicLink(atPath: loop, withDestinationPath: "loop")
+        #expect { try PrivateFile.write([], to: loop, followsLinks: true) } throws: { "\($0)".contains("links") }
     }
 
     @Test("a saved account is 0600 in a 0700 folder, keeps unknown keys and comes back the same")

@@ -141,6 +141,29 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test("An account that cannot be read stops no other, and status says what is wrong with it")
+    func unreadable() async throws {
+        try await LastingHarness.run(broken: ["nurse": "{ not JSON"]) { daemon in
+            try await daemon.call("connect")
+            #expect(try await daemon.status("juliet").string("connection") == "connected")
+            let nurse = try await daemon.status("nurse")
+            #expect(nurse.string("connection") == "failed" && nurse["jid"] == nil)
+            #expect(nurse["reason"]?["message"]?.stringValue?.contains("nurse.json") == true)
+            #expect(await daemon.failure("online", account: "nurse")?.exit == .configuration)
+            #expect(try await daemon.call("daemon.info").int("accounts") == 2)
+            // Mended, and then spoilt again: what is in force stays so.
+            try daemon.write("nurse", "secret")
+            try await daemon.call("daemon.reload")
+            try await daemon.call("connect", account: "nurse")
+            try daemon.write("nurse", text: "{")
+            try daemon.write("juliet", text: "[]")
+            let error = await daemon.failure("daemon.reload")
+            #expect(error?.exit == .configuration && error?.message.contains("juliet.json") == true)
+            #expect(try await daemon.status("nurse").string("connection") == "connected")
+            #expect(try await daemon.call("online").string("account") == "juliet@example.org")
+        }
+    }
+
     @Test("At most 64 clients are served, the next one is told why not; and its turn comes")
     func clients() async throws {
         try await LastingHarness.run { daemon in

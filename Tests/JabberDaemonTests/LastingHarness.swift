@@ -16,7 +16,11 @@ final class LastingHarness: Sendable {
     let daemon: LastingDaemon
     private let life: Task<DaemonEnd, Never>
 
-    init(_ server: LoopbackServer, accounts: [String: String], variables: [String: String] = [:]) async throws {
+    /// - Parameter broken: Accounts that have no settings but these words.
+    init(
+        _ server: LoopbackServer, accounts: [String: String], broken: [String: String] = [:],
+        variables: [String: String] = [:]
+    ) async throws {
         self.server = server
         folder = FileManager.default.temporaryDirectory.path + "/lasting-\(UUID().uuidString.prefix(8))"
         socket = folder + "/control.sock"
@@ -26,6 +30,7 @@ final class LastingHarness: Sendable {
         var environment = DaemonEnvironment(variables: ["HOME": folder, "XDG_CONFIG_HOME": folder + "/config"])
         environment.paths.system = folder + "/system"
         for (name, password) in accounts { try Self.write(name, password, server, folder) }
+        for (name, text) in broken { try Self.write(name, text: text, folder) }
         let listening = try ListeningSocket(
             try #require(SocketAddress(unixPath: socket)), on: StreamExecutor(label: "test.server"))
         let daemon = LastingDaemon(environment: environment, variables: variables, socket: listening)
@@ -36,13 +41,13 @@ final class LastingHarness: Sendable {
 
     /// Runs `body` with a daemon for these accounts and their passwords, and ends it.
     static func run(
-        _ accounts: [String: String] = ["juliet": "secret"], buddies: [LoopbackBuddy] = [],
-        variables: [String: String] = [:], _ body: (LastingHarness) async throws -> Void
+        _ accounts: [String: String] = ["juliet": "secret"], broken: [String: String] = [:],
+        buddies: [LoopbackBuddy] = [], variables: [String: String] = [:], _ body: (LastingHarness) async throws -> Void
     ) async throws {
         let server = try await LoopbackServer.start(
             domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"])
         for buddy in buddies { try await server.add(buddy) }
-        let harness = try await LastingHarness(server, accounts: accounts, variables: variables)
+        let harness = try await LastingHarness(server, accounts: accounts, broken: broken, variables: variables)
         do {
             try await body(harness)
         } catch {
@@ -55,6 +60,15 @@ final class LastingHarness: Sendable {
     /// Writes the file of an account.
     func write(_ name: String, _ password: String) throws {
         try Self.write(name, password, server, folder)
+    }
+
+    /// Writes anything into the file of an account.
+    func write(_ name: String, text: String) throws {
+        try Self.write(name, text: text, folder)
+    }
+
+    private static func write(_ name: String, text: String, _ folder: String) throws {
+        try PrivateFile.write(Array(text.utf8), to: "\(folder)/config/jabberctl/accounts/\(name).json")
     }
 
     private static func write(_ name: String, _ password: String, _ server: LoopbackServer, _ folder: String) throws {

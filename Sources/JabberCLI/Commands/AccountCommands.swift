@@ -10,9 +10,11 @@ struct AccountCommands {
     /// Reads the settings. A file that `--config` names need not exist for `account add`.
     init(_ context: CommandContext, mayBeNew: Bool) throws(ControlError) {
         self.context = context
-        let path = context.options.session.config
-        if mayBeNew, let path, try PrivateFile.read(path) == nil { try PrivateFile.write(Array("{}\n".utf8), to: path) }
-        configuration = try ConfigurationFile(paths: context.environment.paths, path: path)
+        let (paths, path) = (context.environment.paths, context.options.session.config)
+        configuration =
+            mayBeNew
+            ? try ConfigurationFile.change(paths: paths, path: path, isNew: true) { $0 }
+            : try ConfigurationFile(paths: paths, path: path)
     }
 
     /// Runs one of the commands.
@@ -20,12 +22,13 @@ struct AccountCommands {
         let isAdd = command.method == "account.add"
         var commands = try AccountCommands(context, mayBeNew: isAdd && !context.options.isDryRun)
         switch command.method {
-        case "account.list": try commands.list()
+        case "account.list": return try commands.list()
         case "account.show": try commands.show(try commands.named())
         case "account.add": try commands.add()
         case "account.remove": try commands.remove()
         case "account.default": try commands.choose()
         case "account.passwd": try commands.passwd()
+        case "account.set": try commands.set()
         default: throw ControlError(.usage, "there is no command \"\(command.name)\"")
         }
         return .done
@@ -54,11 +57,27 @@ struct AccountCommands {
         return account
     }
 
-    private func list() throws(ControlError) {
+    /// Changes the settings as they are at this moment, while no other command does; with `--dry-run`, only what is shown.
+    private mutating func change(
+        _ body: (inout ConfigurationFile) throws(ControlError) -> Void
+    ) throws(ControlError) {
+        guard !context.options.isDryRun else { return }
+        configuration = try ConfigurationFile.change(
+            paths: context.environment.paths, path: context.options.session.config
+        ) { (configuration) throws(ControlError) in
+            try body(&configuration)
+            return configuration
+        }
+    }
+
+    private func list() throws(ControlError) -> ExitCode {
         let rows = configuration.accounts.map(row)
         let result: JSONObject = ["api": 1, "accounts": .array(rows.map(JSONValue.object))]
         if rows.isEmpty && context.output.isTable { context.output.note("there is no account yet") }
         try context.output.show(result, Records(result, "accounts", Self.columns))
+        let failures = configuration.failures.sorted { $0.key < $1.key }.map(\.value)
+        for failure in failures { context.output.report(failure) }
+        return failures.first?.exit ?? .done
     }
 
     private func show(_ account: AccountConfiguration) throws(ControlError) {
@@ -82,10 +101,7 @@ struct AccountCommands {
             throw ControlError(
                 .usage, "\"\(TerminalText.line(name))\" cannot be an account's name; choose one with --name")
         }
-        guard !configuration.accounts.contains(where: { $0.name == name }) else {
-            throw ControlError(
-                .badData, "there is an account \"\(name)\" already; remove it first, or choose another --name")
-        }
+        try requireNew(name, in: configuration)
         var account = AccountConfiguration(name: name, jid: address.bare)
         let session = context.options.session
         account.host = session.host ?? imported?.host
@@ -101,18 +117,71 @@ struct AccountCommands {
             account.password = imported?.password
             if account.password == nil { account.password = try newPassword(of: address.bare, isRequired: false) }
         }
-        let isFirst = configuration.accounts.isEmpty
-        if !context.options.isDryRun {
-            try configuration.save(account)
+        let (commands, added) = (self, account)
+        try change { (configuration) throws(ControlError) in
+            // Another command may have been faster while a password was asked for.
+            try commands.requireNew(name, in: configuration)
+            let isFirst = configuration.accounts.isEmpty && configuration.failures.isEmpty
+            try configuration.save(added)
             if line.has("default") || isFirst { try configuration.setDefault(name) }
         }
         try show(account)
     }
 
+    private func requireNew(_ name: String, in configuration: ConfigurationFile) throws(ControlError) {
+        guard configuration.has(name) else { return }
+        throw ControlError(
+            .badData,
+            "there is an account \"\(name)\" already; change it with: jabberctl account set \(name), give it another "
+                + "password with: jabberctl account passwd \(name), or choose another --name")
+    }
+
+    /// Changes the settings that are given, and takes away those that `--unset` names.
+    private mutating func set() throws(ControlError) {
+        var account = try named()
+        let (line, session) = (context.line, context.options.session)
+        let given = ["host", "port", "tls", "ca", "resource", "priority", "allow-plain"].filter(line.isTyped)
+        let unset = line.value("unset")?.split(separator: ",").map(String.init) ?? []
+        guard !given.isEmpty || !unset.isEmpty else {
+            throw ControlError(.usage, "nothing to set; see: jabberctl help account set")
+        }
+        if let both = given.first(where: unset.contains) {
+            throw ControlError(.usage, "--\(both) and --unset \(both) contradict each other")
+        }
+        let change = { (account: inout AccountConfiguration) in
+            for key in given + unset {
+                let isGiven = given.contains(key)
+                switch key {
+                case "host": account.host = isGiven ? session.host : nil
+                case "port": account.port = isGiven ? session.port : nil
+                case "tls": account.tls = isGiven ? session.tls : nil
+                case "ca": account.ca = isGiven ? session.ca : nil
+                case "resource": account.resource = isGiven ? line.value("resource") : nil
+                case "priority": account.priority = isGiven ? line.int("priority") : nil
+                default: account.allowPlain = isGiven
+                }
+            }
+        }
+        let name = account.name
+        change(&account)
+        try self.change { (configuration) throws(ControlError) in
+            var account = try configuration.account(name)
+            change(&account)
+            try configuration.save(account)
+        }
+        try show(account)
+    }
+
     private mutating func remove() throws(ControlError) {
-        let account = try named()
-        let row = row(account)
-        if !context.options.isDryRun { try configuration.remove(account.name) }
+        let row: JSONObject
+        let name: String
+        if let given = context.line.arguments.first, configuration.failures[given] != nil {
+            (name, row) = (given, ["name": .string(given)])
+        } else {
+            let account = try named()
+            (name, row) = (account.name, self.row(account))
+        }
+        try change { (configuration) throws(ControlError) in try configuration.remove(name) }
         var result: JSONObject = ["api": 1]
         for entry in row.entries { result[entry.key] = entry.value }
         try context.output.show(result, Records(rows: [row], [Column("REMOVED", "name")]))
@@ -120,7 +189,9 @@ struct AccountCommands {
 
     private mutating func choose() throws(ControlError) {
         let account = try named()
-        if !context.line.arguments.isEmpty && !context.options.isDryRun { try configuration.setDefault(account.name) }
+        if !context.line.arguments.isEmpty {
+            try change { (configuration) throws(ControlError) in try configuration.setDefault(account.name) }
+        }
         try show(account)
     }
 
@@ -133,7 +204,12 @@ struct AccountCommands {
             account.password = try newPassword(of: account.jid, isRequired: true)
             account.passwordCommand = nil
         }
-        if !context.options.isDryRun { try configuration.save(account) }
+        let (name, password, command) = (account.name, account.password, account.passwordCommand)
+        try change { (configuration) throws(ControlError) in
+            var account = try configuration.account(name)
+            (account.password, account.passwordCommand) = (password, command)
+            try configuration.save(account)
+        }
         try show(account)
     }
 

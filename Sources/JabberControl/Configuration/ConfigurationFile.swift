@@ -7,6 +7,8 @@
 package struct ConfigurationFile: Sendable {
     /// The accounts by name, sorted; the user's hide the administrator's of the same name.
     package private(set) var accounts: [AccountConfiguration] = []
+    /// Why accounts cannot be used, by their names. They stop neither the others nor whoever reads the settings.
+    package private(set) var failures: [String: ControlError] = [:]
     /// The name of the account that is meant when none is named.
     package private(set) var defaultAccount: String?
     /// The file that changes are written to.
@@ -20,7 +22,8 @@ package struct ConfigurationFile: Sendable {
     /// - Parameters:
     ///   - paths: Where the files are.
     ///   - path: A file that stands in place of the user's and the administrator's (`--config`); it must exist.
-    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` (and line and column), `permissions`, `fileMissing`.
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` (and line and column), `permissions`, `fileMissing`, when
+    ///   the settings file itself cannot be used. What is wrong with one account is in ``failures``.
     package init(paths: RuntimePaths, path: String? = nil) throws(ControlError) {
         self.path = path ?? paths.configFile
         if let path {
@@ -35,7 +38,7 @@ package struct ConfigurationFile: Sendable {
 
     /// The folder of the account files beside a settings file.
     private static func accountFolder(of path: String) -> String {
-        (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/accounts"
+        PrivateFile.folder(of: path) + "/accounts"
     }
 
     private mutating func load(_ path: String) throws(ControlError) -> JSONObject {
@@ -45,25 +48,40 @@ package struct ConfigurationFile: Sendable {
         if let value = object["accounts"], value != .null {
             guard let inline = value.objectValue else { throw reader.error("\"accounts\" must be an object") }
             for entry in inline.entries {
-                guard let account = entry.value.objectValue else {
-                    throw reader.error("account \"\(entry.key)\" must be an object")
+                put(entry.key, from: path) { () throws(ControlError) in
+                    guard let account = entry.value.objectValue else {
+                        throw reader.error("account \"\(entry.key)\" must be an object")
+                    }
+                    return try AccountConfiguration(name: entry.key, json: account, file: path)
                 }
-                put(try AccountConfiguration(name: entry.key, json: account, file: path), from: path)
             }
         }
         let folder = Self.accountFolder(of: path)
         for file in PrivateFile.names(in: folder) where file.hasSuffix(".json") {
-            let place = "\(folder)/\(file)"
-            let account = try Self.object(at: place) ?? [:]
-            put(try AccountConfiguration(name: String(file.dropLast(5)), json: account, file: place), from: place)
+            let (place, name) = ("\(folder)/\(file)", String(file.dropLast(5)))
+            put(name, from: place) { () throws(ControlError) in
+                try AccountConfiguration(name: name, json: try Self.object(at: place) ?? [:], file: place)
+            }
         }
         return object
     }
 
+    /// Takes an account in, in place of another of its name; what is wrong with it is kept with it.
+    private mutating func put(
+        _ name: String, from file: String, _ read: () throws(ControlError) -> AccountConfiguration
+    ) {
+        accounts.removeAll { $0.name == name }
+        failures[name] = nil
+        origins[name] = file
+        do throws(ControlError) {
+            accounts.append(try read())
+        } catch {
+            failures[name] = error
+        }
+    }
+
     private mutating func put(_ account: AccountConfiguration, from file: String) {
-        accounts.removeAll { $0.name == account.name }
-        accounts.append(account)
-        origins[account.name] = file
+        put(account.name, from: file) { account }
     }
 
     private static func object(at path: String) throws(ControlError) -> JSONObject? {
@@ -89,12 +107,13 @@ package struct ConfigurationFile: Sendable {
 extension ConfigurationFile {
     /// The account with a name or an address.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/accountNotFound``.
+    /// - Throws: `ControlError` with ``ControlErrorCode/accountNotFound``, or with what is wrong with the account.
     package func account(_ name: String) throws(ControlError) -> AccountConfiguration {
-        guard let account = accounts.first(where: { $0.name == name }) ?? accounts.first(where: { $0.jid == name })
-        else {
-            let known =
-                accounts.isEmpty ? "none is configured" : "there are: " + accounts.map(\.name).joined(separator: ", ")
+        if let account = accounts.first(where: { $0.name == name }) { return account }
+        if let failure = failures[name] { throw failure }
+        guard let account = accounts.first(where: { $0.jid == name }) else {
+            let names = (accounts.map(\.name) + failures.keys).sorted()
+            let known = names.isEmpty ? "none is configured" : "there are: " + names.joined(separator: ", ")
             throw ControlError(.accountNotFound, "no account \"\(name)\"; \(known)")
         }
         return account
@@ -105,12 +124,39 @@ extension ConfigurationFile {
     /// - Throws: `ControlError` when the default does not exist, or when there are several and no default.
     package func implicitAccount() throws(ControlError) -> AccountConfiguration? {
         if let defaultAccount { return try account(defaultAccount) }
-        guard accounts.count <= 1 else {
+        guard accounts.count + failures.count <= 1 else {
             throw ControlError(
                 .configuration,
                 "there are several accounts: choose with --account, or run: jabberctl account default NAME")
         }
+        if let failure = failures.values.first { throw failure }
         return accounts.first
+    }
+
+    /// Whether there is an account of this name, be it one that cannot be used.
+    package func has(_ name: String) -> Bool {
+        accounts.contains { $0.name == name } || failures[name] != nil
+    }
+
+    /// Reads settings anew, changes them and writes them, while nobody else does.
+    ///
+    /// - Parameters:
+    ///   - paths: Where the files are.
+    ///   - path: A file that stands in place of the user's and the administrator's.
+    ///   - isNew: Whether that file is made when it is missing.
+    ///   - change: What to do with them.
+    /// - Throws: As ``init(paths:path:)``, or what `change` throws.
+    package static func change<Result>(
+        paths: RuntimePaths, path: String? = nil, isNew: Bool = false,
+        _ change: (inout ConfigurationFile) throws(ControlError) -> Result
+    ) throws(ControlError) -> Result {
+        try PrivateFile.inTurn(at: PrivateFile.folder(of: path ?? paths.configFile)) { () throws(ControlError) in
+            if isNew, let path, try PrivateFile.read(path) == nil {
+                try PrivateFile.write(Array("{}\n".utf8), to: path)
+            }
+            var configuration = try ConfigurationFile(paths: paths, path: path)
+            return try change(&configuration)
+        }
     }
 
     /// Writes an account to `accounts/NAME.json`, or into the settings file when it stands there.
@@ -124,7 +170,8 @@ extension ConfigurationFile {
             try change("accounts", to: .object(inline))
             put(account, from: path)
         } else {
-            try PrivateFile.write(JSONValue.object(account.json).encodedPretty(), to: file)
+            try PrivateFile.write(
+                JSONValue.object(account.json).encodedPretty(), to: file, followsLinks: account.password == nil)
             put(account, from: file)
         }
         accounts.sort { $0.name < $1.name }
@@ -134,7 +181,7 @@ extension ConfigurationFile {
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/accountNotFound``, or when the file cannot be written.
     package mutating func remove(_ name: String) throws(ControlError) {
-        _ = try account(name)
+        if !has(name) { _ = try account(name) }
         let file = "\(Self.accountFolder(of: path))/\(name).json"
         if origins[name] == path {
             var inline = root["accounts"]?.objectValue ?? [:]
@@ -149,6 +196,7 @@ extension ConfigurationFile {
         if root.string("defaultAccount") == name { try change("defaultAccount", to: nil) }
         if defaultAccount == name { defaultAccount = nil }
         accounts.removeAll { $0.name == name }
+        failures[name] = nil
         origins[name] = nil
     }
 
@@ -164,7 +212,7 @@ extension ConfigurationFile {
     /// Changes one key of the settings file; the rest of its text stays.
     private mutating func change(_ key: String, to value: JSONValue?) throws(ControlError) {
         let old = try PrivateFile.read(path)?.bytes ?? []
-        try PrivateFile.write(SettingsText.set(key, to: value, in: old), to: path)
+        try PrivateFile.write(SettingsText.set(key, to: value, in: old), to: path, followsLinks: true)
         root[key] = value
     }
 }

@@ -6,6 +6,8 @@ internal import Glibc
 package enum PrivateFile {
     /// The largest file that is read, in bytes: 1 MiB.
     package static let maximumBytes = 1 << 20
+    /// The most symbolic links that are followed one after another, as many as Linux follows.
+    package static let maximumLinks = 40
 
     /// A file's bytes and who may touch it.
     package struct Contents: Sendable {
@@ -29,7 +31,11 @@ package enum PrivateFile {
             return nil
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure("open", path) }
+        guard descriptor >= 0 else {
+            // A link to a file that is still to be made.
+            guard errno == ENOENT else { throw failure("open", path) }
+            return nil
+        }
         defer { Glibc.close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
@@ -84,9 +90,15 @@ package enum PrivateFile {
     /// Replaces a file in one step: readers see the old one or the new one. The new one is 0600 whatever the umask, its folder
     /// is made with 0700 when missing.
     ///
+    /// - Parameters:
+    ///   - bytes: What the file shall hold.
+    ///   - path: The file.
+    ///   - followsLinks: Whether a symbolic link at the path stays, and the file that it leads to is replaced. A file with a
+    ///     secret takes the link's place: nobody else shall say where it is.
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
-    package static func write(_ bytes: [UInt8], to path: String) throws(ControlError) {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    package static func write(_ bytes: [UInt8], to path: String, followsLinks: Bool = false) throws(ControlError) {
+        let path = followsLinks ? try target(of: path) : path
+        let folder = folder(of: path)
         try makeFolder(folder)
         let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max)).new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -110,6 +122,47 @@ package enum PrivateFile {
             fsync(handle)
             Glibc.close(handle)
         }
+    }
+
+    /// The file that a path leads to, whether it exists or not.
+    private static func target(of path: String) throws(ControlError) -> String {
+        var place = path
+        for _ in 0..<maximumLinks {
+            let next = String(unsafeUninitializedCapacity: 4096) { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { buffer in
+                    buffer.baseAddress.map { max(0, readlink(place, $0, buffer.count)) } ?? 0
+                }
+            }
+            if next.isEmpty { return place }
+            place = next.hasPrefix("/") ? next : "\(folder(of: place))/\(next)"
+        }
+        throw ControlError(.inputOutput, "\(path) leads through too many symbolic links")
+    }
+
+    /// The folder that a file is in.
+    package static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    /// Does something while nobody else who asks for the same folder's turn does, in this process or another; waits for its
+    /// turn. The folder is made when missing.
+    ///
+    /// On a file system that knows no locks (flock(2)) nothing is waited for.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``, or what `body` throws.
+    package static func inTurn<Result>(
+        at folder: String, _ body: () throws(ControlError) -> Result
+    ) throws(ControlError) -> Result {
+        try makeFolder(folder)
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", folder) }
+        defer { Glibc.close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno == EINTR { continue }
+            guard [EBADF, EINVAL, ENOLCK, EOPNOTSUPP].contains(errno) else { throw failure("lock", folder) }
+            break
+        }
+        return try body()
     }
 
     /// Removes a file; `false` when there was none.

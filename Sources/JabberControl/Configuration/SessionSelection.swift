@@ -77,6 +77,7 @@ package struct SessionSelection: Hashable, Sendable {
             resolved = try configuration.account(account)
             if let jid { resolved.jid = jid }
         } else if let jid {
+            if let failure = configuration.failures[jid] { throw failure }
             resolved =
                 configuration.accounts.first { $0.jid == jid } ?? AccountConfiguration(name: jid, jid: jid)
         } else if let implicit = try configuration.implicitAccount() {

@@ -35,7 +35,7 @@ extension MethodTable {
         passwd.result = [api] + fields
         passwd.exits = [.notFound]
 
-        var commands = [list, add, show, remove, choose, passwd]
+        var commands = [list, add, show, set, remove, choose, passwd]
         for index in commands.indices {
             commands[index].place = .tool
             commands[index].ownRecord = fields
@@ -57,10 +57,7 @@ extension MethodTable {
         ]
         command.options = [
             .value("name", nil, "NAME", "name of the account", default: "the address"),
-            .value("resource", nil, "R", "resource to ask for"),
-            .value("priority", nil, "N", .whole(-128...127), "presence priority", default: "0"),
-            .flag("allow-plain", nil, "allow PLAIN inside TLS even after SCRAM was used"),
-            passwordCommand,
+            resource, priority, allowPlain, passwordCommand,
             .flag("no-password", nil, "store no password"),
             .value("import", nil, "FILE", .file, "take address and password from sendxmpp's file"),
             .flag("default", nil, "make it the default account"),
@@ -70,6 +67,36 @@ extension MethodTable {
         command.examples = ["jabberctl account add you@example.org", "jabberctl account add --import ~/.sendxmpprc"]
         return command
     }
+
+    private static var set: CommandSpec {
+        var command = CommandSpec("account set", .accounts, "change an account's settings")
+        command.details = [
+            "--host, --port, --tls, --ca and the options below are stored with the account; what is not named stays as it is. "
+                + "--unset takes settings away. For another password there is account passwd.",
+            "A daemon that runs takes the change with: jabberctl daemon reload",
+        ]
+        command.arguments = [name]
+        command.options = [
+            resource, priority, allowPlain,
+            .value(
+                "unset", nil, "KEY,KEY",
+                .choices(["host", "port", "tls", "ca", "resource", "priority", "allow-plain"]),
+                "take these settings away"),
+        ]
+        command.result = [api] + fields
+        command.exits = [.notFound]
+        command.examples = [
+            "jabberctl account set --host xmpp.example.org --port 5223 --tls direct",
+            "jabberctl account set work --unset host,port,tls",
+        ]
+        return command
+    }
+
+    private static let resource = OptionSpec.value("resource", nil, "R", "resource to ask for")
+    private static let priority = OptionSpec.value(
+        "priority", nil, "N", .whole(-128...127), "presence priority", default: "0")
+    private static let allowPlain = OptionSpec.flag(
+        "allow-plain", nil, "allow PLAIN inside TLS even after SCRAM was used")
 
     private static let name = ArgumentSpec("NAME", optional: true, "the account; without it, the default one")
 

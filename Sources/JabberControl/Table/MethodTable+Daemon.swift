@@ -20,7 +20,7 @@ extension MethodTable {
             [api, FieldSpec("daemon", "object", "the daemon")] + itself("daemon.") + [
                 FieldSpec("accounts", "array", "the accounts, or the one asked for"),
                 FieldSpec("accounts[].name", "string", "name of the account"),
-                FieldSpec("accounts[].jid", "string", "its address"),
+                FieldSpec("accounts[].jid", "string", "its address; absent when its settings cannot be read"),
                 FieldSpec("accounts[].default", "boolean", "whether it is the default account"),
             ] + connection("accounts[].")
         command.recordKey = "accounts"
@@ -61,7 +61,7 @@ extension MethodTable {
         var command = CommandSpec("daemon reload", .daemon, "make the running daemon read its settings again")
         command.details = [
             "Accounts whose settings have not changed stay connected; accounts that had given up are tried again. When "
-                + "the settings are wrong the daemon says what is wrong, and keeps those it has."
+                + "the settings are wrong, or those of one account, the daemon says what is wrong and keeps those it has."
         ]
         command.result = about
         return command

@@ -13,17 +13,17 @@ enum StatusMethods {
         let book = await call.daemon.book
         let implicit = (try? book?.configuration.implicitAccount())?.name
         var accounts: [JSONObject] = []
-        for configured in book?.configuration.accounts ?? [] where isWanted(configured, call.selection) {
-            var account: JSONObject = ["name": .string(configured.name), "jid": .string(configured.jid)]
-            account["default"] = .bool(configured.name == implicit)
-            switch book?.sessions[configured.name] {
+        for (name, result) in book?.sessions.sorted(by: { $0.key < $1.key }) ?? [] {
+            let jid = book?.jid(of: name)
+            guard isWanted(name, jid, call.selection) else { continue }
+            var account = JSONObject(present: ["name": .string(name), "jid": jid.map(JSONValue.string)])
+            account["default"] = .bool(name == implicit)
+            switch result {
             case .success(let session):
                 account.merge(await session.statusDocument())
             case .failure(let error):
                 account["connection"] = .string(SessionStatus.Phase.failed.rawValue)
                 account["reason"] = reason(error)
-            case nil:
-                continue
             }
             accounts.append(account)
         }
@@ -34,9 +34,9 @@ enum StatusMethods {
         return result
     }
 
-    private static func isWanted(_ account: AccountConfiguration, _ selection: SessionSelection) -> Bool {
+    private static func isWanted(_ name: String, _ jid: String?, _ selection: SessionSelection) -> Bool {
         guard let wanted = selection.account ?? selection.jid else { return true }
-        return account.name == wanted || account.jid == wanted
+        return name == wanted || jid == wanted
     }
 
     /// What the daemon knows of itself.

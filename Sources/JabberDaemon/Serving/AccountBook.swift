@@ -23,12 +23,18 @@ struct AccountBook: Sendable {
     init(_ configuration: ConfigurationFile, environment: DaemonEnvironment) {
         self.configuration = configuration
         for account in configuration.accounts { sessions[account.name] = Self.session(account, environment) }
+        for (name, error) in configuration.failures { sessions[name] = .failure(error) }
+    }
+
+    /// The address of an account; `nil` when its settings do not tell.
+    func jid(of name: String) -> String? {
+        configuration.accounts.first { $0.name == name }?.jid ?? (try? sessions[name]?.get())?.account.jid
     }
 
     /// Every session there is.
     var all: [AccountSession] { sessions.values.compactMap { try? $0.get() } }
 
-    /// Takes other settings in: an account whose settings are the same keeps its session.
+    /// Takes other settings in: an account whose settings are the same, or cannot be used now, keeps its session.
     mutating func replace(_ new: ConfigurationFile, environment: DaemonEnvironment) -> Change {
         var change = Change()
         var next: [String: Result<AccountSession, ControlError>] = [:]
@@ -42,6 +48,12 @@ struct AccountBook: Sendable {
             let made = Self.session(account, environment)
             next[account.name] = made
             if let session = try? made.get() { change.begun.append(session) }
+        }
+        for (name, error) in new.failures {
+            next[name] = .failure(error)
+            guard let old = try? sessions[name]?.get() else { continue }
+            next[name] = .success(old)
+            change.kept.append(old)
         }
         for (name, old) in sessions {
             guard let session = try? old.get() else { continue }
@@ -65,21 +77,24 @@ struct AccountBook: Sendable {
                 .usage,
                 "the running daemon serves its configured accounts as they are; use --no-daemon for other settings")
         }
-        let account: AccountConfiguration
-        if let name = selection.account ?? selection.jid {
-            account = try configuration.account(name)
-        } else if let implicit = try configuration.implicitAccount() {
-            account = implicit
-        } else {
-            throw ControlError(
-                .configuration,
-                "the running daemon has no account; run: jabberctl account add you@example.org, then: jabberctl daemon reload"
-            )
-        }
-        guard let session = sessions[account.name] else {
-            throw ControlError(.accountNotFound, "no account \"\(account.name)\"")
-        }
+        let name = try name(of: selection)
+        guard let session = sessions[name] else { throw ControlError(.accountNotFound, "no account \"\(name)\"") }
         return try session.get()
+    }
+
+    /// The name of the account that is meant, be it one whose settings cannot be used now.
+    private func name(of selection: SessionSelection) throws(ControlError) -> String {
+        let broken = configuration.failures
+        if let name = selection.account ?? selection.jid {
+            return broken[name] == nil ? try configuration.account(name).name : name
+        }
+        if let name = configuration.defaultAccount, broken[name] != nil { return name }
+        if let name = broken.keys.first, broken.count == 1, configuration.accounts.isEmpty { return name }
+        if let implicit = try configuration.implicitAccount() { return implicit.name }
+        throw ControlError(
+            .configuration,
+            "the running daemon has no account; run: jabberctl account add you@example.org, then: jabberctl daemon reload"
+        )
     }
 
     private static func session(

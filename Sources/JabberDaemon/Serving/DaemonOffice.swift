@@ -42,7 +42,8 @@ extension Daemon {
     /// Reads the settings again. Accounts that are as they were keep their sessions, and those of them that had given up
     /// are tried again; others are ended and begun.
     ///
-    /// - Throws: `ControlError` when the settings are wrong; then those in force stay so.
+    /// - Throws: `ControlError` when the settings are wrong; then those in force stay so: of all accounts, or of the one whose
+    ///   settings are wrong.
     func reload() async throws(ControlError) {
         guard let office, book != nil, !isEnding else { return }
         let configuration = try ConfigurationFile(paths: environment.paths, path: office.settings)
@@ -53,6 +54,7 @@ extension Daemon {
         guard !isEnding else { return }
         for session in change.begun { await session.hold() }
         for session in change.kept where await session.holding?.status.phase == .failed { await session.hold() }
+        if let failure = configuration.failures.min(by: { $0.key < $1.key })?.value { throw failure }
     }
 
     /// How many accounts are connected, of how many: the text that supervisors show.

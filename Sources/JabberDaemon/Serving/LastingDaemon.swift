@@ -85,7 +85,7 @@ package actor LastingDaemon {
             failure = nil
         } catch {
             failure = error
-            daemon.environment.notice?("the settings stay as they were: \(error.message)")
+            daemon.environment.notice?("not all settings are taken: \(error.message)")
         }
         notifier.ready(await status())
         return failure
