@@ -51,6 +51,8 @@ package struct CLIEnvironment: Sendable {
     package var watch: @Sendable (DaemonConnection?) -> Void = { _ in }
     /// Ends every wait for input or for a reader of the output, now and later, with this error: time is up.
     package var stopWaiting: @Sendable (ControlError) -> Void = { _ in }
+    /// Calls a handler, on any thread, when nobody reads standard output any more; at most once.
+    package var watchReader: @Sendable (_ gone: @escaping @Sendable () -> Void) -> Void = { _ in }
     /// The place of the first argument that is no UTF-8, counted from 0; `nil` when all are.
     package var strangeArgument: Int?
 

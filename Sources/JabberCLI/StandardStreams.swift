@@ -39,6 +39,7 @@ enum StandardStreams {
         environment.localTime = { LocalTime.text($0) }
         environment.watch = { terminal.watch($0) }
         environment.stopWaiting = { terminal.stopWaiting($0) }
+        environment.watchReader = { terminal.watchReader(of: 1, $0) }
         environment.strangeArgument = strangeArgument()
         return environment
     }

@@ -96,6 +96,8 @@ struct Surroundings {
     var passwords: [String] = []
     var descriptors: [Int32: String] = [:]
     var breaksPipe = false
+    /// Whether the reader of the output goes when it is first looked for.
+    var readerLeaves = false
 }
 
 /// Runs `jabberctl` with these words against a daemon.
@@ -141,6 +143,7 @@ func jabberctl(
         guard let text = surroundings.descriptors[number] else { throw ControlError(.inputOutput, "not open") }
         return Array(text.utf8)
     }
+    if surroundings.readerLeaves { environment.watchReader = { gone in gone() } }
     let code = await CommandRunner.run(environment)
     return CommandRun(
         code: code.rawValue, output: String(decoding: output.withLock { $0 }, as: UTF8.self),

@@ -38,7 +38,8 @@ struct FieldTests {
     @Test(
         "what is in an object is reached with a dot; a table's own heading and what is in a list are no fields",
         arguments: [
-            ("error.stanza.condition", 0), ("error.", 64), ("error", 0), ("state.x", 64), ("STATE", 64), ("results", 64),
+            ("error.stanza.condition", 0), ("error.", 64), ("error", 0), ("state.x", 64), ("STATE", 64),
+            ("results", 64),
         ])
     func paths(_ field: String, _ code: Int32) async {
         #expect(await jabberctl("send", "a@example.org", "hi", "-n", "-g", field).code == code)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import JabberControl
 import Testing
 
@@ -81,6 +82,29 @@ struct ListenTests {
         let run = await jabberctl(
             "listen", daemon: FakeDaemon("listen", events: Self.events), in: Surroundings(breaksPipe: true))
         #expect(run.code == 74 && run.errors.isEmpty)
+    }
+
+    @Test("a reader that goes away is noticed without an event", arguments: [["listen"], ["online", "--watch"]])
+    func readerLeaves(_ words: [String]) async {
+        let silent = FakeDaemon(words[0], events: [])
+        let run = await jabberctl(words, daemon: silent, in: Surroundings(readerLeaves: true))
+        #expect(run.code == 74 && run.errors.isEmpty)
+        let quiet = await jabberctl(
+            words + ["-q", "--timeout", "0.05"], daemon: FakeDaemon(words[0], events: []),
+            in: Surroundings(readerLeaves: true))
+        #expect(quiet.code == 5, "who prints nothing needs no reader")
+    }
+
+    @Test("The closed end of a pipe is seen at once", .timeLimit(.minutes(1)))
+    func closedPipe() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(Glibc.pipe(&ends) == 0)
+        defer { close(ends[1]) }
+        let (writer, reader) = (ends[1], ends[0])
+        await withCheckedContinuation { continuation in
+            Terminal().watchReader(of: writer) { continuation.resume() }
+            close(reader)
+        }
     }
 
     @Test("--timeout ends it with exit code 5")

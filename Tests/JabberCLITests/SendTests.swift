@@ -52,7 +52,7 @@ struct SendTests {
                 || run.asked.first.map { Set($0.params.keys) } == [
                     "to", "type", "subject", "thread", "id", "until", "text", "timeout",
                 ])
-        #expect(run.lines.count == 2 && run.lines[0] == "server\ta@example.org\tm1\t2026-01-02T03:04:05.678Z\t")
+        #expect(run.lines.count == 2 && run.lines[0] == "server\ta@example.org\tm1\t2026-01-02T03:04:05.678Z")
     }
 
     @Test("success is silent on a terminal, a document with --json")
@@ -74,6 +74,25 @@ struct SendTests {
         #expect(run.code == 2)
         #expect(run.errors == "jabberctl: b@bounce.example: service-unavailable\n")
         #expect(run.lines.map { $0.split(separator: "\t").first } == ["server", "failed"])
+        #expect(!run.output.contains("unavailable"), "the reason is told once")
+    }
+
+    @Test("why a recipient failed is told in the record where it was asked for, or where a program reads")
+    func reason() async {
+        for words in [["-f", "to,error.message"], ["-g", "error.message"], ["-o", "tsv"]] {
+            let run = await jabberctl(["send", "b@bounce.example", "hi"] + words, daemon: Self.daemon())
+            #expect(run.output.contains("service-unavailable") && run.errors.isEmpty, "\(words)")
+        }
+    }
+
+    @Test(
+        "a bare word is no address: nothing is guessed, and what one looks like is said",
+        arguments: ["romeo", "R o"])
+    func bareWord(_ word: String) async {
+        let run = await jabberctl("send", "a@example.org", word, "-m", "hi", daemon: Self.daemon())
+        #expect(run.code == 65 && run.asked.isEmpty)
+        #expect(run.errors.contains("\"\(word)\" is no address: it must look like romeo@example.org"))
+        #expect(await jabberctl("send", "conference.example.org", "hi", daemon: Self.daemon()).code == 0)
     }
 
     @Test("each line of a pipe is a message of its own with --line, on one connection")

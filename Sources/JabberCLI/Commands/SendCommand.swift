@@ -41,6 +41,7 @@ enum SendCommand {
                     + "\(MethodTable.maximumRecipients); nothing was sent")
         }
         guard !recipients.contains("") else { throw ControlError(.badJID, "a recipient is empty") }
+        for recipient in recipients { try ShallowAddress.refuseBareWord(recipient) }
         if let path = line.value("file") { return (recipients, try InputText.file(context.environment.absolute(path))) }
         if let message = line.value("message"), message != "-" { return (recipients, message) }
         return (recipients, isTextLast ? line.arguments.last : nil)
@@ -85,18 +86,22 @@ enum SendCommand {
         }
     }
 
-    private static let columns = [
-        Column("STATE", "state", .state), Column("TO", "to"), Column("ID", "id"), Column("AT", "at", .time),
-        Column("ERROR", "error.message"),
-    ]
+    /// The columns; why one failed is told on standard error where a person reads along.
+    private static func columns(_ form: OutputForm) -> [Column] {
+        let columns = [
+            Column("STATE", "state", .state), Column("TO", "to"), Column("ID", "id"), Column("AT", "at", .time),
+        ]
+        return form == .human ? columns : columns + [Column("ERROR", "error.message")]
+    }
 
     private static func show(_ context: CommandContext, _ result: JSONObject) throws(ControlError) {
-        let records = Records(result, "results", columns)
+        let records = Records(result, "results", columns(context.options.form))
         // On a terminal success is silent, as with other commands; what failed is told on standard error.
         if !context.output.isTable || context.options.field != nil || context.options.fields != nil {
             try context.output.show(result, records)
         }
-        guard context.options.form == .human else { return }
+        let asked = (context.options.fields ?? []) + [context.options.field ?? ""]
+        guard context.options.form == .human, !asked.contains(where: { $0.hasPrefix("error") }) else { return }
         for row in records.rows {
             guard let error = row["error"]?.objectValue, let recipient = row.string("to") else { continue }
             let message = ControlError(json: error).message

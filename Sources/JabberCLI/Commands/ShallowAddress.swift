@@ -29,6 +29,16 @@ struct ShallowAddress: Hashable, Sendable {
         bare = Self.lowered(local) + "@" + Self.lowered(domain)
     }
 
+    /// Refuses a word that could only be the address of a server without a domain: somebody meant a name.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/badJID`` and what an address looks like.
+    static func refuseBareWord(_ text: String) throws(ControlError) {
+        guard !text.contains(where: { "@./:".contains($0) }) else { return }
+        let word = TerminalText.line(text)
+        throw ControlError(
+            .badJID, "\"\(word)\" is no address: it must look like romeo@example.org; see: jabberctl roster list")
+    }
+
     private static func check(
         _ part: Substring, _ name: String, of text: String, excluded: String
     ) throws(ControlError) {

@@ -94,6 +94,13 @@ struct DaemonSession: Sendable {
         _ method: String, _ params: JSONObject, onEvent: (@Sendable (JSONValue) -> Bool)? = nil
     ) async throws(ControlError) -> JSONValue {
         let params = context.complete(params, withTimeout: onEvent == nil)
+        if onEvent != nil, !context.options.isQuiet {
+            let client = client
+            // Or else the next event, which may be days away, would be the first to notice.
+            context.environment.watchReader {
+                Task { await client.fail(ControlError(.inputOutput, StandardStreams.brokenPipe)) }
+            }
+        }
         do throws(ControlError) {
             return try await client.call(method, params, onEvent: onEvent)
         } catch {

@@ -124,6 +124,22 @@ final class Terminal: Sendable {
         }
     }
 
+    /// Calls a handler when the other end of a pipe or a socket is closed; never for anything else.
+    ///
+    /// The wait is a thread's, as a source of Dispatch would fire for as long as there is room to write. It ends with the
+    /// process when the reader stays.
+    func watchReader(of descriptor: Int32, _ gone: @escaping @Sendable () -> Void) {
+        DispatchQueue(label: "jabberctl.reader").async {
+            while true {
+                // Errors and the end are told unasked (poll(2)).
+                var wait = pollfd(fd: descriptor, events: 0, revents: 0)
+                if poll(&wait, 1, -1) > 0 { break }
+                guard errno == EINTR else { return }
+            }
+            gone()
+        }
+    }
+
     /// Writes everything. A reader that does not read is waited for until a signal comes or time is up; what can be written at
     /// once is written even then.
     ///
