@@ -198,13 +198,3 @@ public actor XMPPClient {
         knownPresence = presence
     }
 }
-
-extension JID {
-    /// Whether this is an address that a server may bind for who asks for another one.
-    fileprivate func isBound(for wanted: JID) -> Bool {
-        guard bare == wanted.bare else { return false }
-        guard let asked = wanted.resourcepart, let made = resourcepart, made != asked else { return true }
-        guard made.hasPrefix(asked), let next = made.dropFirst(asked.count).first else { return false }
-        return !next.isLetter && !next.isNumber
-    }
-}
