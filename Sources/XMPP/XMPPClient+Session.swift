@@ -93,6 +93,7 @@ extension XMPPClient {
         }
         if start != .resumed {
             let sent = presence
+            if configuration.usesCarbons { try await stream.requestCarbons() }
             try await stream.goOnline(sent, known: roster.known)
             knownPresence = sent
         }

@@ -57,6 +57,12 @@ public struct XMPPConfiguration: Sendable {
     public var loginMemory: any LoginMemoryStore = InMemoryLoginMemoryStore()
     /// When a received stanza counts as handled; default ``StanzaHandling/whenReceived``.
     public var stanzaHandling = StanzaHandling.whenReceived
+    /// Whether contacts that may see the user's presence are told that a message has arrived, where they ask (XEP-0184);
+    /// default true.
+    public var sendsReceipts = true
+    /// Whether ``XMPPClient`` asks for copies of what the account's other clients send and receive (XEP-0280); default false.
+    /// They are ``XMPPEvent/carbon(_:)``.
+    public var usesCarbons = false
     /// How an idle stream is kept alive.
     public var keepalive = Keepalive.ping(after: .seconds(300))
     /// How long the server may take for each step.
@@ -70,6 +76,10 @@ public struct XMPPConfiguration: Sendable {
     /// What kind of client this says it is (XEP-0030): a registered type of the category `client`, such as `bot`, `console`,
     /// `pc`, `phone` or `web`.
     public var clientType = "console"
+    /// What this client can show of messages, as namespaces that service discovery names (XEP-0030): everything that
+    /// ``ChatMessage`` tells, unless said otherwise. Empty it in a client that shows plain text alone, so that others do not
+    /// send what it does not show.
+    public var messageFeatures = ChatMessage.features
     /// Called with what the stream does, on the stream's executor: it must not block.
     public var log: (@Sendable (StreamLogEntry) -> Void)?
     /// The most detailed level that ``log`` is called for.

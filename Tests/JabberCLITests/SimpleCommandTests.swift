@@ -90,6 +90,28 @@ struct SimpleCommandTests {
             result: ["jid": "bob@example.org/desk", "name": "Gajim", "version": "1.8", "os": "Debian"],
             output: "Gajim\t1.8\tDebian\n"),
         Row(
+            words: "typing bob@example.org on", params: ["jid": "bob@example.org", "state": "on"],
+            result: ["jid": "bob@example.org", "state": "composing"], output: "bob@example.org\tcomposing\n"),
+        Row(
+            words: "block list", params: [:], result: ["blocked": ["eve@example.org", "evil.example"]],
+            output: "eve@example.org\nevil.example\n"),
+        Row(
+            words: "block add eve@example.org --report spam --text again",
+            params: ["jid": "eve@example.org", "report": "spam", "text": "again"],
+            result: ["jid": "eve@example.org", "blocked": true], output: "eve@example.org\ttrue\n"),
+        Row(
+            words: "block remove eve@example.org", params: ["jid": "eve@example.org"],
+            result: ["jid": "eve@example.org", "blocked": false], output: "eve@example.org\tfalse\n"),
+        Row(
+            words: "react bob@example.org m1 👍 🐢",
+            params: ["jid": "bob@example.org", "id": "m1", "emoji": ["👍", "🐢"]],
+            result: ["results": [["to": "bob@example.org", "id": "r1", "state": "server"]]],
+            output: "server\tbob@example.org\tr1\t\n"),
+        Row(
+            words: "retract bob@example.org m1", params: ["jid": "bob@example.org", "id": "m1"],
+            result: ["results": [["to": "bob@example.org", "id": "r1", "state": "failed"]]],
+            output: "failed\tbob@example.org\tr1\t\n", code: 2),
+        Row(
             words: "time bob@example.org/desk", params: ["jid": "bob@example.org/desk"],
             result: ["jid": "bob@example.org/desk", "time": "2026-01-02T03:04:05.678Z", "zone": "+01:00"],
             output: "2026-01-02T03:04:05.678Z\t+01:00\n"),
@@ -215,7 +237,7 @@ struct SimpleCommandTests {
     func everyMethod() {
         let shown = Set(MethodTable.commands.filter { SimpleCommands.records(of: $0.method, [:]) != nil }.map(\.method))
         let daemons = Set(MethodTable.commands.filter { $0.place == .daemon }.map(\.method))
-        #expect(shown.union(["online", "send"]) == daemons)
+        #expect(shown.union(["online", "send", "react", "retract"]) == daemons)
     }
 
     @Test(

@@ -47,6 +47,9 @@ struct MethodTableTests {
         #expect(CommandSpec.camelCase("id") == "id")
         #expect(
             MethodTable.command(["send"])?.allParameters.map(\.name)
-                == ["type", "subject", "thread", "id", "until", "to", "text", "session", "timeout"])
+                == [
+                    "type", "subject", "thread", "replyTo", "correct", "id", "until", "to", "text", "session",
+                    "timeout",
+                ])
     }
 }

@@ -37,6 +37,7 @@ package enum CommandRunner {
             switch command.method {
             case "online": return try await OnlineCommand.run(context, command)
             case "send": return try await SendCommand.run(context, command)
+            case "react", "retract": return try await SendCommand.runAsIs(context, command)
             case "listen": return try await ListenCommand.run(context, command)
             case "daemon.stop", "daemon.restart": return try await DaemonCommands.end(context, command)
             default: return try await SimpleCommands.run(context, command)

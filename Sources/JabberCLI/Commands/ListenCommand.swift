@@ -80,7 +80,11 @@ enum EventText {
         let from = TerminalText.line(event.string("from") ?? event.string("account") ?? "")
         let text = TerminalText.block(text(event))
         let head = time.isEmpty ? "" : paint(time, .faint) + " "
-        guard event.string("type") != "message" else { return head + paint(from, .strong) + ": " + text }
+        if event.string("type") == "message" {
+            let isOwn = event.string("direction") == "out"
+            let arrow = isOwn ? " → " + TerminalText.line(event.string("to") ?? "") : ""
+            return head + paint(from + arrow, .strong) + ": " + text
+        }
         let colour = event.string("show").map(Column.colour(show:)) ?? .faint
         return head + paint(from, .strong) + " " + paint(text, colour)
     }
@@ -93,12 +97,25 @@ enum EventText {
                 return "could not be delivered: \(error.string("text") ?? error.string("condition") ?? "unknown error")"
             }
             let subject = event.string("subject").map { "[\($0)] " } ?? ""
-            return subject + (event.string("body") ?? "")
+            let mark = event["replaces"] == nil ? "" : "(corrected) "
+            return mark + subject + (event.string("body") ?? "")
         case "presence":
             let status = event.string("status").map { " (\($0))" } ?? ""
             return (event.string("show") ?? "available") + status
         case "state":
             return event.string("state") ?? ""
+        case "receipt":
+            return "has received \(event.string("id") ?? "?")"
+        case "marker":
+            return "has seen everything up to \(event.string("id") ?? "?")"
+        case "reaction":
+            let emoji = (event["emoji"]?.stringsValue ?? []).joined(separator: " ")
+            return emoji.isEmpty ? "takes back reactions" : "reacts with \(emoji)"
+        case "retraction":
+            return "has removed \(event.string("id") ?? "?")"
+        case "invitation":
+            let reason = event.string("body").map { ": \($0)" } ?? ""
+            return "invites you to \(event.string("room") ?? "?")" + reason
         case "roster":
             let contact = event["contact"]?.objectValue ?? [:]
             return "contact \(contact.string("jid") ?? "?"): \(contact.string("subscription") ?? "none")"

@@ -25,6 +25,15 @@ enum SendCommand {
         return code(of: result)
     }
 
+    /// Sends what needs no text, and tells how far it came.
+    static func runAsIs(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        let params = context.parameters(of: command)
+        if try context.showRequest(command.method, params) { return .done }
+        let result = try await context.request(command.method, params)
+        try show(context, result)
+        return code(of: result)
+    }
+
     /// The recipients, and the text when the command line gives it.
     private static func words(_ context: CommandContext) throws(ControlError) -> ([String], String?) {
         let line = context.line

@@ -27,6 +27,9 @@ enum SimpleCommands {
         case "ping": Records(rows: pings(result), [Column("JID", "jid"), Column("MS", "milliseconds")])
         case "version-of":
             Records(rows: [result], [Column("NAME", "name"), Column("VERSION", "version"), Column("SYSTEM", "os")])
+        case "typing": Records(rows: [result], [Column("JID", "jid"), Column("STATE", "state")])
+        case "block.list": Records(rows: strings(result, "blocked", as: "jid"), [Column("JID", "jid")])
+        case "block.add", "block.remove": Records(rows: [result], [Column("JID", "jid"), Column("BLOCKED", "blocked")])
         case "time": Records(rows: [result], [Column("TIME", "time", .time), Column("ZONE", "zone")])
         case "last": Records(rows: [result], [Column("SECONDS", "seconds"), Column("STATUS", "status")])
         case "adhoc.list": Records(result, "commands", [Column("NODE", "node"), Column("NAME", "name")])
@@ -68,6 +71,11 @@ enum SimpleCommands {
         Column("PRIORITY", "priority"), Column("SINCE", "since", .time),
         Column("RESOURCES") { row in BuddyList.resourceNames(row) },
     ]
+
+    /// A row for each string of a list.
+    private static func strings(_ result: JSONObject, _ list: String, as key: String) -> [JSONObject] {
+        (result[list]?.stringsValue ?? []).map { [key: .string($0)] }
+    }
 
     private static func pings(_ result: JSONObject) -> [JSONObject] {
         (result["roundTrips"]?.arrayValue ?? []).map { time in
@@ -124,6 +132,7 @@ enum SimpleCommands {
     private static let emptiness = [
         "roster.list": "there is no contact", "status": "the daemon has no account",
         "sub.pending": "no request waits for your answer", "adhoc.list": "no command is offered to you",
+        "block.list": "nobody is blocked",
     ]
 
     private static func isConnected(_ result: JSONObject) -> Bool {

@@ -3,9 +3,9 @@
 extension MethodTable {
     private static let jid = ArgumentSpec("JID", .jid, "the contact")
 
-    /// `presence …`, `roster …`, `sub …`.
+    /// `presence …`, `roster …`, `sub …`, `block …`.
     static var contacts: [CommandSpec] {
-        presenceCommands + rosterCommands + subscriptionCommands
+        presenceCommands + rosterCommands + subscriptionCommands + blocking
     }
 
     private static var presenceCommands: [CommandSpec] {

@@ -5,9 +5,9 @@ extension MethodTable {
     /// caller would not know that the messages have left.
     package static let maximumRecipients = 1_000
 
-    /// `online`, `send`, `listen`.
+    /// `online`, `send`, `listen`, and what is said about messages.
     static var everyday: [CommandSpec] {
-        [online, send, listen]
+        [online, send, listen] + messages
     }
 
     private static var online: CommandSpec {
@@ -51,7 +51,8 @@ extension MethodTable {
             "With one argument the text is read from standard input; otherwise the last argument is the text, unless -m, "
                 + "--file or --line gives it.",
             "Succeeds when every recipient reached the level asked with --until: none = handed to the network, "
-                + "server = acknowledged by the server and not bounced.",
+                + "server = acknowledged by the server and not bounced, device = received by a program of the recipient's "
+                + "(XEP-0184), read = displayed there (XEP-0333).",
         ]
         command.arguments = [
             ArgumentSpec("TO", .jid, repeatable: true, "recipients"),
@@ -66,22 +67,18 @@ extension MethodTable {
                 default: "chat"),
             .value("subject", nil, "S", "subject"),
             .value("thread", nil, "T", "name of the conversation"),
+            .value("reply-to", nil, "ID", "answer the message with this id (XEP-0461)"),
+            .value("correct", nil, "ID", "take the place of the message with this id that you have sent (XEP-0308)"),
             .value("id", nil, "ID", "name of the message; the same id twice is one message"),
-            .value("until", nil, "LEVEL", .choice(["none", "server"]), "what to wait for", default: "server"),
+            .value(
+                "until", nil, "LEVEL", .choice(["none", "server", "device", "read"]), "what to wait for",
+                default: "server"),
         ]
         command.parameters = [
             FieldSpec("to", "array of strings", "recipients, 1 to \(maximumRecipients)"),
             FieldSpec("text", "string", "the text; not empty"),
         ]
-        command.result = [
-            api, account, FieldSpec("results", "array", "one for each recipient, in their order"),
-            FieldSpec("results[].to", "string", "the recipient"),
-            FieldSpec("results[].id", "string", "id of the message stanza"),
-            FieldSpec("results[].originId", "string", "origin id (XEP-0359), when one was sent"),
-            FieldSpec("results[].state", "string", "sent, server or failed"),
-            FieldSpec("results[].at", "time", "when that state was reached"),
-            FieldSpec("results[].error", "object", "of a failed one: code, exit, message, retry, stanza"),
-        ]
+        command.result = outcomes
         command.recordKey = "results"
         command.exits = [.refused, .badData, .noInput]
         command.examples = [
@@ -97,7 +94,8 @@ extension MethodTable {
             "Runs until it is interrupted, or until --count events have come. With --json each event is one line.",
             "You are online while it listens for messages, so that the server hands over those that it has kept. What comes "
                 + "after the last one asked for with --count stays with the server if it can keep it (XEP-0198); messages "
-                + "that --from leaves out are handed over too, and are not shown.",
+                + "that --from leaves out are handed over too, and are not shown. What your other clients send and receive is shown "
+                + "too, where the server copies it (XEP-0280): its source is carbon.",
             "A daemon that stays keeps the latest events of each account in memory, at most 1000 and about 2 MiB: --since shows "
                 + "those after a cursor first. When some of them are gone already, or the daemon was started anew since, an event "
                 + "of the type gap says so.",
@@ -105,8 +103,12 @@ extension MethodTable {
         command.options = [
             .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),
             .value(
-                "kind", nil, "K,K", .choices(["message", "presence", "state", "roster", "account"]),
-                "only these kinds", default: "message"),
+                "kind", nil, "K,K",
+                .choices([
+                    "message", "presence", "receipt", "marker", "state", "reaction", "retraction", "invitation",
+                    "roster",
+                    "account",
+                ]), "only these kinds", default: "message"),
             .value("since", nil, "CURSOR", "first show the events after this cursor that are kept still"),
             .value("count", nil, "N", .whole(1...1_000_000_000), "end after this many events"),
         ]
@@ -114,17 +116,25 @@ extension MethodTable {
         command.result = [api, account]
         command.event = [
             api, FieldSpec("cursor", "string", "grows with each event; absent without a daemon that stays"), account,
-            FieldSpec("type", "string", "message, presence, state, roster, account or gap"),
+            FieldSpec("type", "string", "one of the kinds, or gap"),
             FieldSpec("at", "time", "when it happened"),
-            FieldSpec("from", "string", "message, presence: the sender; state: bare JID of the contact"),
+            FieldSpec("from", "string", "the sender; state: bare JID of the contact"),
             FieldSpec("to", "string", "message: the address it was sent to"),
             FieldSpec("direction", "string", "message: in or out"),
             FieldSpec("kind", "string", "message: chat, normal, headline, groupchat or error"),
-            FieldSpec("id", "string", "message: its id"),
+            FieldSpec(
+                "id", "string", "message: its id; receipt, marker, reaction, retraction: that of the message concerned"),
             FieldSpec("stanzaId", "object", "message: by, id (XEP-0359)"),
-            FieldSpec("body", "string", "message: the text"),
+            FieldSpec("body", "string", "message: the text, without what it quotes for replyTo; invitation: why"),
             FieldSpec("subject", "string", "message: the subject"),
             FieldSpec("thread", "string", "message: name of the conversation"),
+            FieldSpec(
+                "replaces", "string", "message: id of the earlier one that it corrects (XEP-0308); check who sent that"),
+            FieldSpec("replyTo", "object", "message: id, to of the one that it answers (XEP-0461)"),
+            FieldSpec("attachments", "array of strings", "message: addresses of what belongs to it (XEP-0066)"),
+            FieldSpec("emoji", "array of strings", "reaction: all of the sender's, none takes them back (XEP-0444)"),
+            FieldSpec("moderator", "string", "retraction: who removed it, when it was not its sender (XEP-0425)"),
+            FieldSpec("room", "string", "invitation: the room"),
             FieldSpec("delayedFrom", "string", "message: who kept it (XEP-0203); at is then when it was sent"),
             FieldSpec("source", "string", "message: live, carbon, archive or offline"),
             FieldSpec("encryption", "string", "message: none"),
@@ -135,7 +145,7 @@ extension MethodTable {
             FieldSpec("state", "string", "state: active, composing, paused, inactive or gone (XEP-0085)"),
             FieldSpec("contact", "object", "roster: the contact as in roster list; subscription remove = gone"),
             FieldSpec("connection", "string", "account: connected, disconnected or connecting"),
-            FieldSpec("reason", "object", "account: why it was disconnected: code, message"),
+            FieldSpec("reason", "object", "account, retraction: why: code, message"),
             FieldSpec("after", "string", "gap: the cursor that was asked for; what came next after it is gone"),
         ]
         command.examples = ["jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body"]

@@ -11,7 +11,14 @@ final class Delivery: Sendable {
         var sent: [Int: Message] = [:]
         var failures: [Int: ControlError] = [:]
         var bounces: [(from: JID, id: String?, error: StanzaError)] = []
+        /// How far the messages came beyond the server, by id and recipient.
+        var marks: [Mark: SendOrder.Level] = [:]
         var task: Task<[JSONObject], Never>?
+    }
+
+    private struct Mark: Hashable {
+        let id: String
+        let from: JID
     }
 
     private let order: SendOrder
@@ -69,7 +76,8 @@ final class Delivery: Sendable {
         defer { session.feed.cancel(subscription) }
         for (place, jid) in recipients.enumerated() { await send(place, to: jid) }
         var doubt: ControlError?
-        if order.waitsForServer, state.withLock({ !$0.sent.isEmpty }) { doubt = await waitForServer(recipients) }
+        if order.level != .none, state.withLock({ !$0.sent.isEmpty }) { doubt = await waitForServer(recipients) }
+        if doubt == nil, order.level == .device || order.level == .read { await waitForMarks(recipients) }
         return recipients.enumerated().map { result($0.offset, $0.element, doubt) }
     }
 
@@ -105,9 +113,43 @@ final class Delivery: Sendable {
         return nil
     }
 
+    /// Waits until every message came as far as it has to, or back.
+    private func waitForMarks(_ recipients: [JID]) async {
+        let rest = deadline.map { max(.zero, $0 - .now) } ?? Self.longestWait
+        _ = await session.feed.wait(atMost: rest) { [self] in
+            state.withLock { state in
+                recipients.indices.allSatisfy { place in
+                    state.sent[place] == nil || Self.bounce(of: place, in: state) != nil
+                        || Self.level(of: place, in: state).map { $0 == order.level || $0 == .read } == true
+                }
+            }
+        }
+    }
+
+    /// How long is waited for a recipient where the caller sets no limit.
+    private static let longestWait: Duration = .seconds(30)
+
     private func note(_ event: XMPPEvent) {
-        guard case .messageBounced(let message, let error) = event, let from = message.from else { return }
-        state.withLock { $0.bounces.append((from, message.id, error)) }
+        switch event {
+        case .messageBounced(let message, let error):
+            guard let from = message.from else { return }
+            state.withLock { $0.bounces.append((from, message.id, error)) }
+        case .receipt(let id, let from):
+            state.withLock { state in
+                let mark = Mark(id: id, from: from.bare)
+                state.marks[mark] = state.marks[mark] ?? .device
+            }
+        case .displayed(let id, let from):
+            state.withLock { $0.marks[Mark(id: id, from: from.bare)] = .read }
+        default:
+            break
+        }
+    }
+
+    /// How far beyond the server a message came.
+    private static func level(of place: Int, in state: State) -> SendOrder.Level? {
+        guard let id = state.sent[place]?.id else { return nil }
+        return state.marks[Mark(id: id, from: state.recipients[place].bare)]
     }
 
     /// The bounce of a message: the same id, from the address it was sent to (RFC 6120 §8.3.1).
@@ -118,8 +160,11 @@ final class Delivery: Sendable {
     }
 
     private func result(_ place: Int, _ jid: JID, _ doubt: ControlError?) -> JSONObject {
-        let (message, failure, bounce) = state.withLock { state in
-            (state.sent[place], state.failures[place], Self.bounce(of: place, in: state))
+        let (message, failure, bounce, mark) = state.withLock { state in
+            (
+                state.sent[place], state.failures[place], Self.bounce(of: place, in: state),
+                Self.level(of: place, in: state)
+            )
         }
         let to = jid.description
         guard let message else { return Self.result(to: to, id: order.id, state: "failed", failure) }
@@ -129,8 +174,15 @@ final class Delivery: Sendable {
                 account: session.name)
             return Self.result(to: to, id: message.id, state: "failed", error)
         }
-        let isHandled = order.waitsForServer && doubt == nil
-        return Self.result(to: to, id: message.id, state: isHandled ? "server" : "sent", doubt)
+        let isHandled = order.level != .none && doubt == nil
+        let reached = isHandled ? mark ?? .server : nil
+        var doubt = doubt
+        if let reached, order.level == .read && reached != .read || order.level == .device && reached == .server {
+            doubt = ControlError(
+                .timedOut, "\(to) did not say in time that it was \(order.level == .read ? "read" : "received")",
+                account: session.name)
+        }
+        return Self.result(to: to, id: message.id, state: reached?.rawValue ?? "sent", doubt)
     }
 
     private static func result(to: String, id: String?, state: String, _ error: ControlError?) -> JSONObject {

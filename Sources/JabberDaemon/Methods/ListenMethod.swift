@@ -7,7 +7,15 @@ internal import XMPP
 /// `listen`: events as they come, until the caller cancels or there were enough.
 enum ListenMethod {
     /// What can be listened for.
-    static let kinds = ["message", "presence", "state", "roster", "account"]
+    static let kinds = [
+        "message", "presence", "receipt", "marker", "state", "reaction", "retraction", "invitation", "roster",
+        "account",
+    ]
+
+    /// The kinds that come with messages.
+    static let messageKinds: Set = [
+        "message", "receipt", "marker", "state", "reaction", "retraction", "invitation",
+    ]
 
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         var kinds = Set(try call.parameters.strings("kind"))
@@ -94,7 +102,7 @@ final class Listener: Sendable {
 
     private func keepOnline() async {
         // Who only looks at presence must not have messages sent here: they would be lost (RFC 6121 §4.7.2.3).
-        let priority = filter.kinds.isDisjoint(with: ["message", "state"]) ? -1 : session.priority
+        let priority = filter.kinds.isDisjoint(with: ListenMethod.messageKinds) ? -1 : session.priority
         do throws(ControlError) {
             try await session.keepOnline(priority: priority) { change in
                 self.offer(EventDocument.account(change, self.session))

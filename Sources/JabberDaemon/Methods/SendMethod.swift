@@ -9,7 +9,11 @@ enum SendMethod {
     static let remoteBounceWindow: Duration = .milliseconds(250)
 
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        let order = try SendOrder(call.parameters)
+        try await run(call, SendOrder(call.parameters))
+    }
+
+    /// Sends what was ordered, and tells how far it came.
+    static func run(_ call: MethodCall, _ order: SendOrder) async throws(ControlError) -> JSONObject {
         let started = SystemMoment.now
         let session = try await call.session
         let stream = try await session.established()
@@ -27,12 +31,29 @@ struct SendOrder: Sendable {
     let recipients: [(text: String, jid: Result<JID, ControlError>)]
     /// The caller's name for the message.
     let id: String?
-    /// Whether to wait for the server.
-    let waitsForServer: Bool
-    private let text: String
-    private let kind: Message.Kind
-    private let subject: String?
-    private let thread: String?
+    /// What to wait for.
+    let level: Level
+    private let make: @Sendable (JID) -> Message
+
+    /// How far a message has to come, least first.
+    enum Level: String, CaseIterable {
+        /// To the network.
+        case none
+        /// To the server, which has not sent it back.
+        case server
+        /// To a program of the recipient's (XEP-0184).
+        case device
+        /// To the recipient's eyes (XEP-0333).
+        case read
+    }
+
+    /// Orders one message that is made here.
+    init(to jid: JID, make: @escaping @Sendable (JID) -> Message) {
+        recipients = [(jid.description, .success(jid))]
+        id = nil
+        level = .server
+        self.make = make
+    }
 
     /// - Throws: `ControlError` when a parameter is wrong, or when no recipient is an address.
     init(_ parameters: Parameters) throws(ControlError) {
@@ -53,23 +74,34 @@ struct SendOrder: Sendable {
         {
             throw error
         }
-        text = try parameters.required("text")
-        subject = try parameters.string("subject")
-        thread = try parameters.string("thread")
-        id = try parameters.string("id")
-        if let id, id.isEmpty { throw parameters.wrong("id", "is empty") }
+        let text = try parameters.required("text")
+        let subject = try parameters.string("subject")
+        let thread = try parameters.string("thread")
+        let id = try parameters.string("id")
+        let corrected = try parameters.string("correct")
+        let answered = try parameters.string("replyTo")
+        for (key, value) in [("id", id), ("correct", corrected), ("replyTo", answered)] where value?.isEmpty == true {
+            throw parameters.wrong(key, "is empty")
+        }
         let word = try parameters.choice("type", of: ["chat", "normal", "headline", "groupchat"])
-        kind = word.flatMap(Message.Kind.init) ?? .chat
-        waitsForServer = try parameters.choice("until", of: ["none", "server"]) != "none"
+        let kind = word.flatMap(Message.Kind.init) ?? .chat
+        let level = try parameters.choice("until", of: Level.allCases.map(\.rawValue)).flatMap(Level.init) ?? .server
+        self.id = id
+        self.level = level
+        make = { jid in
+            var message = Message(to: jid, kind: kind, body: text, id: id)
+            message.subject = subject
+            message.thread = thread
+            message.correctedID = corrected
+            if let answered { message.replyTo = MessageReply(answered, to: jid) }
+            if level == .device || level == .read { message.requestsReceipt = true }
+            if level == .read { message.isMarkable = true }
+            return message
+        }
     }
 
     /// The message for one recipient.
-    func message(to jid: JID) -> Message {
-        var message = Message(to: jid, kind: kind, body: text, id: id)
-        message.subject = subject
-        message.thread = thread
-        return message
-    }
+    func message(to jid: JID) -> Message { make(jid) }
 }
 
 extension AccountSession {

@@ -241,6 +241,10 @@ actor AccountSession {
         let wanted = Presence(priority: priority)
         noteSent(wanted)
         do throws(ControlError) {
+            // What other clients send and receive is of interest to who gets messages at all (XEP-0280).
+            if isLasting, priority >= 0 {
+                try await step { () throws(XMPPError) in try await stream.requestCarbons() }
+            }
             if roster == nil {
                 // Both in one flight.
                 let task = askForRoster { () throws(XMPPError) in try await stream.goOnline(wanted) }
@@ -263,7 +267,8 @@ actor AccountSession {
         let task: Task<Result<Void, ControlError>, Never>
         if presence.kind == .available {
             noteSent(presence)
-            // Both in one flight.
+            // All in one flight.
+            try await step { () throws(XMPPError) in try await stream.requestCarbons() }
             task = askForRoster { () throws(XMPPError) in try await stream.goOnline(presence) }
         } else {
             task = askForRoster { () throws(XMPPError) in try await stream.requestRoster() }

@@ -48,6 +48,9 @@ public protocol ChatDelegate: AnyObject, Sendable {
 
     /// The roster arrived or changed.
     func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async
+
+    /// Somebody was blocked or unblocked (XEP-0191); only after ``XMPPStream/blockList()``.
+    func stream(_ stream: XMPPStream, didUpdateBlockList change: BlockListChange) async
 }
 
 extension ChatDelegate {
@@ -67,6 +70,8 @@ extension ChatDelegate {
     public func stream(_ stream: XMPPStream, didReceiveSubscriptionRequest request: Presence) async {}
     /// Does nothing.
     public func stream(_ stream: XMPPStream, didUpdateRoster update: RosterUpdate) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didUpdateBlockList change: BlockListChange) async {}
     /// Does nothing.
     public func streamWasInterrupted(_ stream: XMPPStream, error: XMPPError) async {}
     /// Does nothing.

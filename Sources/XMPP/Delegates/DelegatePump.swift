@@ -79,7 +79,8 @@ final class DelegatePump: Sendable {
         case .resumed: await delegate.streamDidResume(stream)
         case .notResumed(let outcome): await delegate.stream(stream, didNotResume: outcome)
         case .disconnected(let error): await delegate.streamDidDisconnect(stream, error: error)
-        case .message, .messageBounced, .receipt: break
+        case .blockList(let change): await delegate.stream(stream, didUpdateBlockList: change)
+        case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: break
         }
     }
 
@@ -90,8 +91,11 @@ final class DelegatePump: Sendable {
         case .messageBounced(let message, let error):
             await delegate.stream(stream, didBounce: message, error: error)
         case .receipt(let id, let jid): await delegate.stream(stream, didReceiveReceiptFor: id, from: jid)
+        case .displayed(let id, let jid): await delegate.stream(stream, didDisplayUpTo: id, from: jid)
+        case .carbon(let carbon): await delegate.stream(stream, didReceive: carbon)
+        case .invitation(let invitation): await delegate.stream(stream, didReceive: invitation)
         case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .interrupted, .resumed, .notResumed, .disconnected:
+            .subscriptionRequest, .roster, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             break
         }
     }

@@ -27,6 +27,14 @@ public enum XMPPEvent: Sendable, Hashable {
     case messageBounced(Message, StanzaError)
     /// The addressee's client has received a message (XEP-0184).
     case receipt(messageID: String, from: JID)
+    /// The addressee has displayed everything up to this message; in a room, its id is the one that the room gave (XEP-0333).
+    case displayed(messageID: String, from: JID)
+    /// Another client of the account has sent or received a message (XEP-0280); only after ``XMPPStream/enableCarbons()``.
+    case carbon(MessageCarbon)
+    /// Somebody asks the user into a room (XEP-0249). Never answered by itself.
+    case invitation(RoomInvitation)
+    /// Another client of the account has blocked or unblocked somebody (XEP-0191); only after ``XMPPStream/blockList()``.
+    case blockList(BlockListChange)
     /// The connection was lost; the session is waiting to be resumed on another one (XEP-0198 §5).
     case interrupted(XMPPError)
     /// The session goes on, under this address, on another connection; nothing is lost.
@@ -41,9 +49,9 @@ extension XMPPEvent {
     /// Whether it is for ``MessageDelegate``; the others are for ``ChatDelegate``.
     var concernsMessages: Bool {
         switch self {
-        case .message, .messageBounced, .receipt: true
+        case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: true
         case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .interrupted, .resumed, .notResumed, .disconnected:
+            .subscriptionRequest, .roster, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             false
         }
     }

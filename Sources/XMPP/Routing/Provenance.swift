@@ -11,14 +11,25 @@ public enum Provenance: Sendable, Hashable {
     case ownAccountOrServer
     /// The above, and contacts that may see the user's presence (subscription `from` or `both`).
     case contacts
+    /// Rooms that this session is in, and those in them.
+    case room
     /// Anybody.
     case anyone
 }
 
 extension XMPPStream {
+    /// The own address: that of the session, before it the one that was asked for.
+    var account: JID { jid ?? configuration.jid }
+
+    /// Whether somebody may know that the user is there: a contact that may see the user's presence, or a room that has been
+    /// entered. To others nothing is sent that the user has not written.
+    public func mayKnowOfUser(_ jid: JID) -> Bool {
+        isBelieved(jid, by: .contacts) || isBelieved(jid, by: .room)
+    }
+
     /// Whether a sender is one that a route believes. The sender is as the stanza says it: `nil` where it says nothing.
     func isBelieved(_ from: JID?, by provenance: Provenance) -> Bool {
-        let own = (jid ?? configuration.jid).bare
+        let own = account.bare
         guard let from else { return true }
         switch provenance {
         case .ownAccount:
@@ -28,6 +39,8 @@ extension XMPPStream {
         case .contacts:
             return isBelieved(from, by: .ownAccountOrServer)
                 || tracker.contact(from)?.subscription.includesFrom == true
+        case .room:
+            return false
         case .anyone:
             return true
         }

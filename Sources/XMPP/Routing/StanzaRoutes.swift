@@ -24,15 +24,34 @@ struct RequestRoute: Sendable {
         case immediate(@Sendable (IQ, RequestContext) throws(StanzaError) -> Element?)
         /// In a task of its own.
         case asynchronous(@Sendable (IQ, RequestContext) async throws -> Element?)
-        /// By the stream itself: a roster push.
-        case rosterPush
+        /// By the stream itself, which has something to change: a roster push.
+        case stream(@Sendable (isolated XMPPStream, IQ) -> Void)
     }
 
     let provenance: Provenance
     let handler: Handler
 }
 
-/// The routes of a stream: one look-up for each request.
+/// What takes children of messages.
+struct MessageRoute: Sendable {
+    /// What becomes of a message because of one of its children.
+    enum Verdict: Sendable {
+        /// It goes on.
+        case delivered
+        /// It has been dealt with.
+        case dropped
+        /// It is reported as this, and not as a message.
+        case event(XMPPEvent)
+    }
+
+    /// Looks at a child of a message whose sender is filled in and believed.
+    typealias Handler = @Sendable (isolated XMPPStream, Message, Element) -> Verdict
+
+    let provenance: Provenance
+    let handler: Handler
+}
+
+/// The routes of a stream: one look-up for each request, and for each child of a message.
 struct StanzaRoutes: Sendable {
     private struct Key: Hashable, Sendable {
         let kind: IQ.Kind
@@ -40,6 +59,7 @@ struct StanzaRoutes: Sendable {
     }
 
     private var routes: [Key: RequestRoute] = [:]
+    private var messageRoutes: [ElementName: MessageRoute] = [:]
     /// The namespaces that service discovery names as features, sorted.
     private(set) var features: [String] = []
 
@@ -53,8 +73,27 @@ struct StanzaRoutes: Sendable {
     ) {
         routes[Key(kind: kind, payload: ElementName(localName, namespace: namespace))] = RequestRoute(
             provenance: provenance, handler: handler)
-        if let feature { features = Set(features + [feature]).sorted() }
+        announce([feature].compactMap { $0 })
     }
+
+    /// Sets the route for children of messages; otherwise as ``add(_:_:namespace:from:feature:handler:)``. A child whose message
+    /// comes from somebody who is not believed is passed over.
+    mutating func addMessage(
+        _ localName: String, namespace: String, from provenance: Provenance, feature: String?,
+        handler: @escaping MessageRoute.Handler
+    ) {
+        messageRoutes[ElementName(localName, namespace: namespace)] = MessageRoute(
+            provenance: provenance, handler: handler)
+        announce([feature].compactMap { $0 })
+    }
+
+    /// Names features in service discovery.
+    mutating func announce(_ features: [String]) {
+        self.features = Set(self.features + features).sorted()
+    }
+
+    /// The route for a child of a message.
+    func messageRoute(_ name: ElementName) -> MessageRoute? { messageRoutes[name] }
 
     /// The route for a request.
     func route(_ kind: IQ.Kind, _ payload: ElementName) -> RequestRoute? {
@@ -63,11 +102,18 @@ struct StanzaRoutes: Sendable {
 
     /// The routes that every stream has.
     mutating func addStandardRoutes() {
-        add(.set, "query", namespace: Namespace.roster, from: .ownAccount, feature: nil, handler: .rosterPush)
+        add(
+            .set, "query", namespace: Namespace.roster, from: .ownAccount, feature: nil,
+            handler: .stream { (stream, request) in stream.received(rosterPush: request) })
         addPing()
         addSoftwareVersion()
         addEntityTime()
         addServiceDiscovery()
+        addBlockList()
+        addMessageCarbons()
+        addMessageDeliveryReceipts()
+        addDisplayedMarkers()
+        addDirectInvitations()
     }
 }
 

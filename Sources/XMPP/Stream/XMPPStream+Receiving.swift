@@ -16,7 +16,7 @@ extension XMPPStream {
     }
 
     /// The address that a missing `from` stands for (RFC 6120 §8.1.2.1).
-    private var impliedSender: JID { jid?.bare ?? configuration.jid.bare }
+    private var impliedSender: JID { account.bare }
 
     private func route(_ message: Message) {
         var message = message
@@ -26,10 +26,13 @@ extension XMPPStream {
             report(.messageBounced(message, error))
             return
         }
-        if let id = message.receivedReceiptID {
-            // XEP-0184 §5.4: only the addressee can say that it has received something.
-            if sentMessages.wasSent(id: id, to: from) { report(.receipt(messageID: id, from: from)) }
-            guard message.body != nil else { return }
+        for case .element(let child) in message.element.nodes where child.namespace != Namespace.client {
+            guard let route = routes.messageRoute(child.name), isBelieved(from, by: route.provenance) else { continue }
+            switch route.handler(self, message, child) {
+            case .delivered: continue
+            case .dropped: return
+            case .event(let event): return report(event)
+            }
         }
         report(.message(message))
     }
@@ -114,8 +117,8 @@ extension XMPPStream {
             } catch {
                 reply(iq.failure(error))
             }
-        case .rosterPush:
-            received(rosterPush: iq)
+        case .stream(let handler):
+            handler(self, iq)
         case .asynchronous(let handler):
             guard answersInProgress < Self.maximumAnswersInProgress else {
                 reply(iq.failure(StanzaError(.resourceConstraint, kind: .wait)))
@@ -140,11 +143,11 @@ extension XMPPStream {
 
     /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot. In an interrupted session it
     /// waits: the request counts as handled, so it will not come again.
-    func reply(_ iq: IQ) {
+    func reply(_ answer: some Stanza) {
         if isEstablished {
-            perform(machine.send(iq.element))
+            perform(machine.send(answer.element))
         } else {
-            machine.keep(iq.element, at: .now)
+            machine.keep(answer.element, at: .now)
         }
     }
 }

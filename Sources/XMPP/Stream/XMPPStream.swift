@@ -144,6 +144,8 @@ public actor XMPPStream {
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)
         routes.addStandardRoutes()
+        routes.announce(configuration.messageFeatures)
+        if configuration.sendsReceipts { routes.announce([MessageDeliveryReceipts.namespace]) }
     }
 
     deinit {

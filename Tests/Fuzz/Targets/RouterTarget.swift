@@ -92,6 +92,18 @@ private struct RoutedSession {
     /// Only requests are answered, once, to who asked; a stranger gets errors alone (RFC 6120 §8.2.3, §8.3.1).
     private static func checkAnswers(_ written: [UInt8], to element: Element, contacts: Set<RosterItem>) throws {
         guard !written.isEmpty else { return }
+        if element.localName == "message" {
+            let receipt = try mustNotThrow("not one answer to \(element)") { try Message(Element.parse(written)) }
+            let sender = try element.jid("from")
+            let own = try JID(account)
+            let isContact = contacts.contains { $0.jid == sender?.bare && $0.subscription.includesFrom }
+            try require(
+                sender?.bare == own || sender == own.domain || sender == nil || isContact,
+                "a stranger got a receipt for \(element)")
+            try require(element["type"] != "error" && element["type"] != "groupchat", "a receipt for \(element)")
+            try require(receipt.receivedReceiptID == element["id"], "a receipt of something else than \(element)")
+            return
+        }
         try require(element.localName == "iq", "\(element) was answered")
         try require(element["type"] != "result" && element["type"] != "error", "an answer was answered: \(element)")
         let answer = try mustNotThrow("not one answer to \(element)") { try IQ(Element.parse(written)) }

@@ -72,8 +72,12 @@ struct MessageCases {
                 + " to='juliet@example.org/phone' type='chat'><body>\(body)</body></message></forwarded></received>"
                 + "</message>"
         }
-        let scene = try await Scene("#! prelude online\n" + carbon("mallory@evil.example/x", "send money"))
+        let scene = try await Scene(
+            "#! prelude online\n" + carbon("mallory@evil.example/x", "send money") + "\n"
+                + carbon("juliet@example.org", "genuine"))
         #expect(scene.bodies.isEmpty)
+        let copies = scene.tape.events.compactMap { if case .carbon(let carbon) = $0 { carbon } else { nil } }
+        #expect(copies.map(\.message.body) == ["genuine"] && copies.first?.direction == .received)
         #expect(try await scene.replies().isEmpty)
         await scene.close()
     }

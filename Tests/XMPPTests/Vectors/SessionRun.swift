@@ -16,6 +16,10 @@ struct SessionRun {
         var messages: [Message] = []
         var bounced: [String] = []
         var receipts: [String] = []
+        var displayed: [String] = []
+        var carbons: [MessageCarbon] = []
+        var invitations: [RoomInvitation] = []
+        var blockListChanges: [BlockListChange] = []
         var subscriptionRequests: [JID] = []
         var rosterChanges: [RosterChange] = []
         var presences: [Presence] = []
@@ -47,6 +51,8 @@ struct SessionRun {
         configuration.connector = server
         configuration.use(SeededGenerator(seed: 3))
         configuration.use(TestClock())
+        // A name of its own for each, so that each draws the same ids.
+        configuration.loginMemory = InMemoryLoginMemoryStore()
         configuration.observer = StreamObserver(event: { event in events.mutex.withLock { $0.append(event) } })
         let stream = XMPPStream(configuration)
         try await stream.connect()
@@ -111,6 +117,10 @@ extension SessionRun.Outcome {
         case .message(let message): if message.body != nil || message.subject != nil { messages.append(message) }
         case .messageBounced(let message, let error): bounced.append("\(message.id ?? "") \(error.condition)")
         case .receipt(let id, _): receipts.append(id)
+        case .displayed(let id, _): displayed.append(id)
+        case .carbon(let carbon): carbons.append(carbon)
+        case .invitation(let invitation): invitations.append(invitation)
+        case .blockList(let change): blockListChanges.append(change)
         case .subscriptionRequest(let presence): if let from = presence.from { subscriptionRequests.append(from) }
         case .roster(.changed(let change, _)): rosterChanges.append(change)
         case .presence(let presence): presences.append(presence)
