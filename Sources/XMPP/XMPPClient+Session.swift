@@ -22,7 +22,8 @@ extension XMPPClient {
             state = .online(jid)
             began = configuration.clock.now
             reconnect.established()
-            if hasSavedState { await save(nil) }
+            // A store that is told of every step has the state of the session that goes on.
+            if hasSavedState, !store.keepsProgress { await save(nil) }
             settle(.success(jid))
         } catch {
             if await !stream.isInterrupted { await stream.disconnect() }
@@ -45,10 +46,12 @@ extension XMPPClient {
         }
         hasAskedStore = true
         let wanted = configuration.jid
-        // What a server binds by XEP-0386 begins with the resource asked for, and goes on with something of its own.
-        if let jid = inheritance?.jid, !jid.isBound(for: wanted) { inheritance = nil }
+        if let jid = inheritance?.jid, jid.bare != wanted.bare { inheritance = nil }
+        // What a server binds by XEP-0386 begins with the resource asked for, and goes on with something of its own. A
+        // session that is not the one that is wanted is not resumed; what it had to say is said in the next.
+        if let jid = inheritance?.jid, !jid.isBound(for: wanted) { inheritance?.id = nil }
         let stream = XMPPStream(
-            configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance)
+            configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store)
         guard supervisor != nil else { return nil }
         self.stream = stream
         await prepareUnlessStopped(stream)
@@ -103,6 +106,7 @@ extension XMPPClient {
             try await stream.send(sent)
             knownPresence = sent
         }
+        try await stream.repeatUnsettled()
     }
 
     /// What comes after a connection, or after an attempt to make one: `lasted` is `nil` then.
@@ -114,6 +118,7 @@ extension XMPPClient {
                 supervisor = nil
                 self.stream = nil
                 ended()
+                await stream.settle()
                 await save(await stream.resumableState)
                 return false
             }
@@ -124,7 +129,8 @@ extension XMPPClient {
             self.stream = nil
             inheritance = await stream.resumableState
         }
-        await save(await stream.resumableState)
+        // A store that is told of every step knows the state of an interrupted session already.
+        if !isInterrupted || !store.keepsProgress { await save(await stream.resumableState) }
         guard supervisor != nil, let error else { return false }
         var generator = RandomBits(source: configuration.random)
         let random = Double.random(in: 0..<1, using: &generator)
@@ -138,7 +144,7 @@ extension XMPPClient {
     }
 
     private func save(_ state: StreamState?) async {
-        guard state != nil || hasSavedState else { return }
+        guard state != nil || hasSavedState || store.keepsProgress else { return }
         hasSavedState = state != nil
         try? await store.save(state, of: configuration.jid.bare)
     }

@@ -55,6 +55,8 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
         case cancelled
         /// The configuration makes no sense.
         case invalidConfiguration
+        /// What has to be kept before it counts could not be kept, for lack of room on the disk as a rule; nothing was sent.
+        case storageFailed
     }
 
     /// The kind of failure.
@@ -101,7 +103,8 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
             default: false
             }
         case .resolverFailed, .connectionFailed, .timedOut, .tlsFailed, .authenticationDeferred, .protocolViolation,
-            .connectionLost, .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled:
+            .connectionLost, .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled,
+            .storageFailed:
             false
         }
     }

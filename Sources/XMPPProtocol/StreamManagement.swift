@@ -75,6 +75,15 @@ package struct StreamManagement: Sendable, Equatable {
     /// Whether the server has agreed. Until then stanzas count, and nothing is asked for (XEP-0198 §3).
     package var isOn: Bool { phase == .on }
 
+    /// Whether stanzas that are sent count, though the server may not have agreed yet.
+    package var isCounting: Bool { phase != .off }
+
+    /// Whether nothing more is handled; see ``leaveTheRest()``.
+    package var isLeavingTheRest: Bool { leavesTheRest }
+
+    /// Under which name the server knows the session; `nil` where it cannot be resumed, or not yet.
+    package var sessionID: String? { id }
+
     /// Stanzas sent and not acknowledged.
     package var unacknowledged: UInt32 { sent &- acknowledged }
 

@@ -17,6 +17,9 @@ public struct StreamState: Sendable, Hashable {
     public var acknowledged: UInt32
     /// The stanzas that were sent after those, oldest first.
     public var unacknowledged: [UnacknowledgedStanza]
+    /// Messages of earlier sessions of which nobody knows whether the server has them; they are sent again, or found to have
+    /// arrived, before they are forgotten.
+    public var unsettled: [UnacknowledgedStanza] = []
     /// Where the server would like to be asked for the session, as `host:port`.
     public var location: String?
     /// For how long the server keeps the session after the connection was lost; `nil` where it did not say.
@@ -40,7 +43,7 @@ public struct StreamState: Sendable, Hashable {
     var sent: UInt32 { acknowledged &+ UInt32(truncatingIfNeeded: unacknowledged.count) }
 
     /// Whether there is nothing to resume and nothing to repeat.
-    var isEmpty: Bool { id == nil && unacknowledged.isEmpty }
+    var isEmpty: Bool { id == nil && unacknowledged.isEmpty && unsettled.isEmpty }
 
     /// Takes out what the server has handled after all.
     ///
@@ -79,7 +82,7 @@ public struct UnacknowledgedStanza: Sendable, Hashable {
 
     /// The stanza as it is sent in another session: with the time at which it was sent first (XEP-0203 §4). A stamp that
     /// it has already is older.
-    func repeated(from jid: JID) -> Element {
+    package func repeated(from jid: JID) -> Element {
         guard let sentAt, element.firstChild("delay", namespace: Namespace.delay) == nil else { return element }
         var copy = element
         copy.append(
@@ -94,16 +97,23 @@ public struct UnacknowledgedStanza: Sendable, Hashable {
 public struct FailedResumption: Sendable, Hashable {
     /// Why, where the server said so: usually `item-not-found`, for a session that has expired.
     public var condition: StanzaError.Condition?
-    /// The messages that the server has not acknowledged. They have been sent again in the new session, with the same ids
-    /// and the time at which they were sent first (XEP-0203); the addressee may get them twice.
+    /// The messages that the server has not acknowledged. They are sent again in the new session, with the same ids and the
+    /// time at which they were sent first (XEP-0203); see ``isCertain`` for whether the addressee may get them twice.
     public var repeated: [Message]
+    /// Whether the server has said how far it had come, so that it is certain that it lacks the messages in ``repeated``.
+    /// Otherwise it may have them, and unless an archive tells (XEP-0313) the addressee may get them twice.
+    public var isCertain: Bool
     /// The other stanzas that the server has not acknowledged: presences and requests. They are not sent again.
     public var dropped: [Element]
 
     /// Makes one.
-    public init(condition: StanzaError.Condition? = nil, repeated: [Message] = [], dropped: [Element] = []) {
+    public init(
+        condition: StanzaError.Condition? = nil, repeated: [Message] = [], isCertain: Bool = false,
+        dropped: [Element] = []
+    ) {
         self.condition = condition
         self.repeated = repeated
+        self.isCertain = isCertain
         self.dropped = dropped
     }
 }

@@ -64,6 +64,13 @@ package struct StreamStateMachine: Sendable {
     let inheritedFeatures: StreamFeatures?
     /// Why the server did not resume it.
     var refusal: StanzaError.Condition?
+    /// Whether the server has said how far it was when it did not resume it.
+    var isRefusalCounted = false
+    /// Whether what the server of an earlier session has not acknowledged is left to the owner, in ``unsettled``, instead of
+    /// being repeated at once.
+    package let leavesRepeating: Bool
+    /// The messages that the server of an earlier session has not acknowledged, for the owner to take.
+    package var unsettled: [UnacknowledgedStanza] = []
     /// The address of the session.
     var boundAddress: JID?
     /// What this connection left.
@@ -80,10 +87,13 @@ package struct StreamStateMachine: Sendable {
     ///   - configuration: What the stream is told.
     ///   - state: What an earlier connection left: it is resumed, or repeated, once.
     ///   - features: What the server offered in that session, where that is known.
+    ///   - leavesRepeating: Whether the owner repeats what has to be repeated.
     package init(
-        configuration: StreamConfiguration, resuming state: StreamState? = nil, features: StreamFeatures? = nil
+        configuration: StreamConfiguration, resuming state: StreamState? = nil, features: StreamFeatures? = nil,
+        leavesRepeating: Bool = false
     ) {
         self.configuration = configuration
+        self.leavesRepeating = leavesRepeating
         inheritance = state
         inheritedFeatures = features
     }
@@ -95,6 +105,16 @@ package struct StreamStateMachine: Sendable {
         case .established, .closing: boundAddress.flatMap(management.state(of:))
         case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
             inheritance
+        }
+    }
+
+    /// How many stanzas of the session were handled, modulo 2^32, whether it has a connection or not.
+    package var handledCount: UInt32 {
+        switch state {
+        case .ended: leftover?.handled ?? 0
+        case .established, .closing: management.handled
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
+            inheritance?.handled ?? 0
         }
     }
 
@@ -194,17 +214,21 @@ package struct StreamStateMachine: Sendable {
 
     /// The application has a stanza to send while there is no session to send it in: where one waits to be resumed, it
     /// waits with it, as if it had been sent and lost.
-    package mutating func keep(_ element: Element, at time: DateTime) {
+    ///
+    /// - Returns: Whether it does.
+    @discardableResult
+    package mutating func keep(_ element: Element, at time: DateTime) -> Bool {
         guard var waiting = resumableState, waiting.id != nil, StreamManagement.isStanza(element),
             waiting.unacknowledged.count < StreamManagement.maximumUnacknowledged
-        else { return }
+        else { return false }
         waiting.unacknowledged.append(UnacknowledgedStanza(element, sentAt: time))
         switch state {
         case .ended: leftover = waiting
-        case .established, .closing: break
+        case .established, .closing: return false
         case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
             inheritance = waiting
         }
+        return true
     }
 
     /// One stanza that was emitted has been kept or dealt with; see ``handledStanzas(_:)``.

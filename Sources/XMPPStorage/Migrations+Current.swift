@@ -29,6 +29,16 @@ extension Migrations {
             PRIMARY KEY (account, number)
         );
 
+        CREATE TABLE unsettled (
+            account TEXT NOT NULL REFERENCES stream (account) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            stanza BLOB NOT NULL,
+            sent_at INTEGER,
+            id TEXT,
+            recipient TEXT,
+            PRIMARY KEY (account, number)
+        );
+
         CREATE TABLE outbox (
             place INTEGER PRIMARY KEY AUTOINCREMENT,
             account TEXT NOT NULL,

@@ -32,6 +32,7 @@ struct ErrorMappingTests {
         .overflow: (.temporary, .temporary),
         .cancelled: (.cancelled, .interrupted),
         .invalidConfiguration: (.configuration, .configuration),
+        .storageFailed: (.inputOutput, .inputOutput),
     ]
 
     @Test("Every failure of the library has its exit code", arguments: XMPPError.Code.allCases)

@@ -4,6 +4,7 @@ import Testing
 import XMPPCore
 import XMPPProtocol
 import XMPPTestSupport
+import XMPPXML
 
 @testable import XMPPStorage
 
@@ -23,6 +24,7 @@ struct FixtureTests {
         #expect(database.setAside == nil)
         let state = try #require(try await DurableStreamStateStore(database).state(of: fixture.romeo))
         #expect(state.id == "session" && state.handled == .max && state.unacknowledged.count == 1)
+        #expect(state.unsettled.map { $0.element["id"] } == ["m0"])
         let outbox = DurableOutbox(database)
         #expect(try await outbox.entry("m1", to: fixture.juliet, of: fixture.romeo)?.state == .sent)
         #expect(try await outbox.waiting(of: fixture.romeo, limit: 9).map(\.message.body) == ["waits"])

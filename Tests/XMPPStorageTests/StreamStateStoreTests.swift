@@ -33,7 +33,8 @@ struct StreamStateStoreTests {
 
     @Test("A state is read back as it was saved, also by another process")
     func roundTrip() async throws {
-        let saved = try state("a", "b <&> \u{1F600}", handled: .max, acknowledged: .max - 1)
+        var saved = try state("a", "b <&> \u{1F600}", handled: .max, acknowledged: .max - 1)
+        saved.unsettled = [try stanza("before"), try stanza("earlier", at: nil)]
         try await store().save(saved, of: fixture.romeo)
         #expect(try await store().state(of: JID("romeo@example.net/other")) == saved)
         #expect(try await store().state(of: fixture.juliet) == nil)
@@ -130,6 +131,23 @@ struct StreamStateStoreTests {
             of: fixture.romeo)
         #expect(try await outbox.uncertain(of: fixture.romeo).map(\.message.id) == ["open"])
         #expect(try await outbox.waiting(of: fixture.romeo, limit: 9).map(\.message.id) == ["waiting"])
+    }
+
+    @Test("What is unsettled is so until it is sent again or known to be at the server")
+    func unsettled() async throws {
+        let database = try await fixture.open()
+        let store = DurableStreamStateStore(database)
+        let outbox = DurableOutbox(database)
+        _ = try await outbox.add(fixture.message("c"), of: fixture.romeo, expires: nil)
+        var next = try state()
+        next.unsettled = [try stanza("a"), try stanza("b"), try stanza("c")]
+        try await store.keep(
+            [.began(state("a", "b", "c")), .began(next), .sent([stanza("b")]), .settled([stanza("c")])],
+            of: fixture.romeo)
+        let kept = try #require(try await store.state(of: fixture.romeo))
+        #expect(kept.unsettled == [try stanza("a")])
+        #expect(kept.unacknowledged == [try stanza("b")])
+        #expect(try await outbox.entry("c", to: fixture.juliet, of: fixture.romeo)?.state == .server)
     }
 
     @Test("What arrives is kept in the transaction that counts it, or not counted (STO-1)")

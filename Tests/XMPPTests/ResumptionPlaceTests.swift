@@ -36,24 +36,24 @@ struct HandlingLedgerTests {
     @Test("only what lies before the first stanza that is still in somebody's hands counts")
     func order() {
         var ledger = HandlingLedger()
-        let first = ledger.handOut(1)
-        let second = ledger.handOut(2)
-        let third = ledger.handOut(3)
-        #expect(ledger.finished(second) == 0)
-        #expect(ledger.finished(first) == 3)
-        #expect(ledger.finished(first) == 0, "twice is once")
+        let first = ledger.handOut(ArrivedStanzas(count: 1))
+        let second = ledger.handOut(ArrivedStanzas(count: 2))
+        let third = ledger.handOut(ArrivedStanzas(count: 3))
+        #expect(ledger.finished(second).count == 0)
+        #expect(ledger.finished(first).count == 3)
+        #expect(ledger.finished(first).count == 0, "twice is once")
         #expect(!ledger.isEmpty)
-        #expect(ledger.finished(third) == 3)
+        #expect(ledger.finished(third).count == 3)
         #expect(ledger.isEmpty)
     }
 
     @Test("what an earlier connection brought does not count any more")
     func forgotten() {
         var ledger = HandlingLedger()
-        let old = ledger.handOut(1)
+        let old = ledger.handOut(ArrivedStanzas(count: 1))
         ledger.forget()
-        let new = ledger.handOut(1)
-        #expect(ledger.finished(old) == 0)
-        #expect(ledger.finished(new) == 1)
+        let new = ledger.handOut(ArrivedStanzas(count: 1))
+        #expect(ledger.finished(old).count == 0)
+        #expect(ledger.finished(new).count == 1)
     }
 }

@@ -55,6 +55,7 @@ extension ControlError {
         case .invalidStanza, .tooLarge: .badData
         case .cancelled: .cancelled
         case .invalidConfiguration: .configuration
+        case .storageFailed: .inputOutput
         }
     }
 
@@ -73,7 +74,7 @@ extension ControlError {
 
     /// The library writes sentences, the command what follows `jabberctl: `. A name keeps its capital.
     private static func lowercasingFirst(_ message: String) -> String {
-        for word in ["Cannot ", "Connecting ", "No ", "The ", "TLS "] where message.hasPrefix(word) {
+        for word in ["Cannot ", "Connecting ", "No ", "Nothing ", "The ", "TLS "] where message.hasPrefix(word) {
             return word == "TLS " ? message : word.lowercased() + message.dropFirst(word.count)
         }
         return message

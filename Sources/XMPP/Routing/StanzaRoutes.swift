@@ -114,6 +114,7 @@ struct StanzaRoutes: Sendable {
         addMessageDeliveryReceipts()
         addDisplayedMarkers()
         addDirectInvitations()
+        addMessageArchive()
     }
 }
 

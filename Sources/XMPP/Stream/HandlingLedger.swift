@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SocketIO
+internal import XMPPXML
+
+/// Some stanzas that arrived one after another.
+struct ArrivedStanzas: Sendable {
+    /// How many.
+    var count: UInt32 = 0
+    /// Those among them that are messages, where somebody keeps them.
+    var messages: [Element] = []
+}
 
 /// Which received stanzas are still in somebody's hands, oldest first: only those before the first of them may be called
 /// handled (XEP-0198 §4).
 struct HandlingLedger: Sendable {
     private struct Entry: Sendable {
         let id: Int
-        let stanzas: UInt32
+        let stanzas: ArrivedStanzas
         var isDone = false
     }
 
@@ -20,7 +29,7 @@ struct HandlingLedger: Sendable {
     /// Notes that stanzas were handed out.
     ///
     /// - Returns: What to call them in ``finished(_:)``.
-    mutating func handOut(_ stanzas: UInt32) -> Int {
+    mutating func handOut(_ stanzas: ArrivedStanzas) -> Int {
         lastID += 1
         entries.append(Entry(id: lastID, stanzas: stanzas))
         return lastID
@@ -28,13 +37,16 @@ struct HandlingLedger: Sendable {
 
     /// Notes that everybody is done with what was handed out under an id; one that is unknown is of an earlier connection.
     ///
-    /// - Returns: How many more stanzas count as handled.
-    mutating func finished(_ id: Int) -> UInt32 {
-        guard let index = entries.firstIndex(where: { $0.id == id }) else { return 0 }
+    /// - Returns: Which stanzas are dealt with, together with all before them.
+    mutating func finished(_ id: Int) -> ArrivedStanzas {
+        guard let index = entries.firstIndex(where: { $0.id == id }) else { return ArrivedStanzas() }
         entries[index].isDone = true
         let done = entries.prefix { $0.isDone }
         entries.removeFirst(done.count)
-        return done.reduce(0) { $0 &+ $1.stanzas }
+        return done.reduce(into: ArrivedStanzas()) {
+            $0.count &+= $1.stanzas.count
+            $0.messages += $1.stanzas.messages
+        }
     }
 
     /// Forgets what is still in somebody's hands.

@@ -141,9 +141,10 @@ extension XMPPStream {
         reached(.connected(StreamPlace(target)))
         // What is still in the delegates' hands was not counted: the server sends it again.
         ledger.forget()
+        keeping?.forgetReceived()
         machine = StreamStateMachine(
             configuration: configuration.stream(isResumable: isResumable, memory: memory),
-            resuming: machine.resumableState, features: features)
+            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil)
         attemptGotFeatures = false
         attemptEnd = nil
         endpoint = target.description

@@ -25,11 +25,12 @@ extension XMPPStream {
         case .notResumed(let outcome):
             loseSession(
                 XMPPError(.connectionLost, "The session could not be resumed; what waited for it waits in vain."))
+            isSettlingCertain = outcome.isCertain && unsettled.isEmpty
             report(.notResumed(outcome))
         case .stanza(let element):
             if configuration.observer?.takesStanzas() == false { machine.leaveTheRest() }
             route(element)
-            arrivedStanza()
+            arrivedStanza(element)
         case .acknowledged(let count):
             acknowledged(count)
         case .ended(let end):
@@ -53,12 +54,14 @@ extension XMPPStream {
         discovered = DiscoveryCache()
         // Whoever brings the new session online needs to hear at once when that fails.
         outlivesConnection = false
+        keepBeginning(of: session.jid)
         begin(session, .authenticated(session.jid))
     }
 
     /// The session goes on where it was.
     private func resumed(_ session: EstablishedSession) {
         start = isSessionAlive ? .resumed : .inherited
+        keeping?.hasName = true
         begin(session, .resumed(session.jid))
     }
 
@@ -108,7 +111,13 @@ extension XMPPStream {
         timers = [:]
         let failure = error ?? .notConnected
         loseSession(failure)
-        endWaiting(.failure(failure)) { $0 != .end && $0 != .interruption }
+        abandonSending(failure)
+        endWaiting(.failure(failure)) { awaited in
+            switch awaited {
+            case .end, .interruption, .kept: false
+            case .room, .handled, .settling: true
+            }
+        }
         report(.disconnected(error))
         endTurn()
         if ownsHub { hub.finish() }
@@ -124,12 +133,13 @@ extension XMPPStream {
     }
 
     private func acknowledged(_ count: UInt32) {
+        keep(.step(.acknowledged(count)))
         endWaiting { awaited in
             switch awaited {
             // Modulo 2^32: at or behind the acknowledged count.
             case .handled(let sent): Int32(bitPattern: count &- sent) >= 0
             case .room: true
-            case .end, .interruption, .settling: false
+            case .end, .interruption, .settling, .kept: false
             }
         }
     }

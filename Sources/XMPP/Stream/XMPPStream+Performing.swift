@@ -91,12 +91,14 @@ extension XMPPStream {
     /// Ends the present turn: what was written goes out in one piece, what happened is published in one batch.
     func endTurn() {
         flush()
-        guard !deliveries.isEmpty || arrived > 0 else { return }
+        keepName()
+        guard !deliveries.isEmpty || arrived > 0 || !arrivedMessages.isEmpty else { return }
         var batch = deliveries
         deliveries = []
         handOut(&batch)
         // Only in a session: before it there is no end of pausing, and little to read.
-        if hub.publish(batch), hasSession, !isReadingPaused {
+        let isBehind = hub.publish(batch) || keeping?.isOverfull == true
+        if isBehind, hasSession, !isReadingPaused {
             isReadingPaused = true
             transport?.pauseReading()
         }
@@ -104,7 +106,7 @@ extension XMPPStream {
 
     /// The readers have caught up.
     func readersCaughtUp() {
-        guard isReadingPaused, !hub.isOverfull else { return }
+        guard isReadingPaused, !hub.isOverfull, keeping?.isOverfull != true else { return }
         isReadingPaused = false
         transport?.resumeReading()
     }

@@ -96,6 +96,7 @@ extension XMPPStream {
     /// A result or error: the answer to an open request, or nothing. It is never answered itself (RFC 6120 §8.2.3).
     private func answered(_ iq: IQ) {
         guard case .answer(let id) = requests.received(iq) else { return }
+        closeArchiveQuery(of: id)
         if let error = iq.error {
             resolve(id, .failure(XMPPError(error, from: iq.from)))
         } else if iq.element.children.count > 1 {
@@ -144,6 +145,7 @@ extension XMPPStream {
     /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot. In an interrupted session it
     /// waits: the request counts as handled, so it will not come again.
     func reply(_ answer: some Stanza) {
+        if keepSending(answer.element) { return }
         if isEstablished {
             perform(machine.send(answer.element))
         } else {

@@ -44,25 +44,30 @@ extension XMPPStream {
 
     /// Sends a request without waiting, so that more can go out in the same flight.
     ///
+    /// - Parameters:
+    ///   - request: An IQ of type `get` or `set`.
+    ///   - id: An id that nobody can guess; made up unless said otherwise.
     /// - Returns: The id to pass to ``answer(to:asked:timeout:)``.
-    func ask(_ request: IQ) async throws(XMPPError) -> String {
+    func ask(_ request: IQ, id: String? = nil) async throws(XMPPError) -> String {
         guard request.kind.isRequest else {
             throw XMPPError(.invalidStanza, "An IQ of type \(request.kind.rawValue) is an answer, not a request.")
         }
         var request = request
-        let id = configuration.random.identifier()
+        let id = id ?? configuration.random.identifier()
         request.id = id
         guard isEstablished else { throw disconnection ?? .notConnected }
         guard requests.sending(id: id, to: request.to) else {
             throw XMPPError(.overflow, "Too many requests wait for an answer; try again later.")
         }
+        // Before it is written: the answer may be here before this task goes on.
+        unawaited.insert(id)
         do {
             try await write(request.element)
         } catch {
             requests.forget(id: id)
+            abandon(id)
             throw error
         }
-        unawaited.insert(id)
         return id
     }
 

@@ -4,6 +4,7 @@ internal import SocketIO
 internal import XMPPCore
 internal import XMPPProtocol
 internal import XMPPTransport
+internal import XMPPXML
 
 extension XMPPStream {
     /// For how long an interrupted session is believed in where the server did not say how long it keeps it; 5 minutes.
@@ -71,18 +72,25 @@ extension XMPPStream {
     // MARK: What is handled
 
     /// A stanza has gone where it belongs.
-    func arrivedStanza() {
-        switch configuration.stanzaHandling {
-        case .whenReceived: perform(machine.handledStanzas(1))
-        case .whenDelegatesAreDone: arrived &+= 1
+    func arrivedStanza(_ element: Element) {
+        guard keeping != nil || configuration.stanzaHandling == .whenDelegatesAreDone else {
+            return perform(machine.handledStanzas(1))
         }
+        // What is left to the server comes again, from the server.
+        guard !machine.management.isLeavingTheRest else { return }
+        // Before the server has agreed, nothing is counted (XEP-0198 §4); messages are kept all the same.
+        if machine.management.isOn { arrived &+= 1 }
+        if keeping != nil, element.localName == "message" { arrivedMessages.append(element) }
     }
 
     /// Hands the events of the present turn out together with the stanzas behind them.
     func handOut(_ batch: inout [EventDelivery]) {
-        guard arrived > 0 else { return }
-        let id = ledger.handOut(arrived)
+        guard arrived > 0 || !arrivedMessages.isEmpty else { return }
+        let stanzas = ArrivedStanzas(count: arrived, messages: arrivedMessages)
         arrived = 0
+        arrivedMessages = []
+        guard configuration.stanzaHandling == .whenDelegatesAreDone else { return handled(stanzas) }
+        let id = ledger.handOut(stanzas)
         // Without events this is the last reference, and the stanzas are handled when those before them are.
         let token = HandlingToken(id, of: self)
         for index in batch.indices { batch[index].handling = token }
@@ -90,20 +98,30 @@ extension XMPPStream {
 
     /// The delegates are done with what was handed out under an id.
     func finishedHandling(_ id: Int) {
-        let count = ledger.finished(id)
-        if count > 0 { perform(machine.handledStanzas(count)) }
+        let stanzas = ledger.finished(id)
+        if stanzas.count > 0 || !stanzas.messages.isEmpty { handled(stanzas) }
         endTurn()
-        if ledger.isEmpty { endWaiting { $0 == .settling } }
+        settled()
+    }
+
+    /// Stanzas were dealt with: they count, once they are kept where they are to be.
+    private func handled(_ stanzas: ArrivedStanzas) {
+        if keeping == nil { perform(machine.handledStanzas(stanzas.count)) } else { keep(.received(stanzas)) }
+    }
+
+    /// Tells those who wait for it that nothing is in anybody's hands.
+    func settled() {
+        if ledger.isEmpty, keeping?.isSettled != false { endWaiting { $0 == .settling } }
     }
 
     /// Waits until the delegates are done with everything that came, at most ``maximumSettling``: what is not counted then
-    /// comes again.
-    package func settle() async {
-        guard !ledger.isEmpty else { return }
-        let timer = configuration.clock.schedule(after: Self.maximumSettling, on: executor) { [weak self] in
+    /// comes again. What is being kept at that time is waited for without limit, since it may count already.
+    package func settle(atMost limit: Duration = XMPPStream.maximumSettling) async {
+        guard !ledger.isEmpty || keeping?.isSettled == false else { return }
+        let timer = configuration.clock.schedule(after: limit, on: executor) { [weak self] in
             self?.assumeIsolated {
                 $0.ledger.forget()
-                $0.endWaiting { $0 == .settling }
+                $0.settled()
             }
         }
         _ = await wait(for: .settling, heedsCancellation: false)

@@ -10,6 +10,9 @@ extension XMPPStream {
     /// How many bytes may wait for the network before senders wait; 1 MiB.
     static let maximumPendingBytes = 1_048_576
 
+    /// How long an orderly end waits for what is being handled and kept; 2 s.
+    static let maximumFarewell: Duration = .seconds(2)
+
     /// How many bytes may wait for the network in all before the connection is given up; 8 MiB.
     static let maximumUnwrittenBytes = 8 * 1_048_576
 
@@ -25,8 +28,9 @@ extension XMPPStream {
     public func send(_ message: Message) async throws(XMPPError) -> Message {
         var message = message
         message.id = message.id ?? configuration.random.identifier()
-        try await write(message.element)
+        // Before it is written: the receipt may be here before this task goes on.
         if let id = message.id, let to = message.to { sentMessages.sent(id: id, to: to) }
+        try await write(message.element)
         return message
     }
 
@@ -79,6 +83,8 @@ extension XMPPStream {
         case .connecting, .established:
             isDisconnecting = true
             connecting?.cancel()
+            // The last word on what arrived is to count what is being kept.
+            if hasSession, keeping != nil { await settle(atMost: Self.maximumFarewell) }
             perform(machine.close())
             endTurn()
             if case .ended = phase { return }
@@ -140,15 +146,21 @@ extension XMPPStream {
         }
         try await waitForRoom()
         guard isEstablished else { throw disconnection ?? .notConnected }
+        if isKept(element) { return try await keepAndWrite(element, bytes) }
+        write(element, bytes, at: .now)
+        endTurn()
+    }
+
+    /// Writes what was serialised, and counts it.
+    func write(_ element: Element, _ bytes: [UInt8], at time: DateTime) {
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
         outgoing.append(contentsOf: bytes)
-        perform(machine.wrote(element, bytes: bytes.count, at: .now))
+        perform(machine.wrote(element, bytes: bytes.count, at: time))
         if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2
             || machine.management.unacknowledgedBytes >= StreamManagement.maximumUnacknowledgedBytes / 2
         {
             perform(machine.burstSent())
         }
-        endTurn()
     }
 
     /// Waits while too much is on its way: bytes that the network has not taken, or stanzas not acknowledged.
@@ -164,7 +176,8 @@ extension XMPPStream {
 
     private var isCongested: Bool {
         (transport?.pendingBytes ?? 0) > Self.maximumPendingBytes
-            || machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged
+            || machine.management.unacknowledged &+ (keeping?.sendingCount ?? 0)
+                >= StreamManagement.maximumUnacknowledged
             || machine.management.unacknowledgedBytes >= StreamManagement.maximumUnacknowledgedBytes
     }
 }

@@ -10,8 +10,10 @@ enum Awaited: Sendable, Equatable {
     case end
     /// The end of the stream, or the loss of a connection that it outlives.
     case interruption
-    /// That delegates are done with what they were given.
+    /// That delegates are done with what they were given, and that it is kept.
     case settling
+    /// That what is to be sent under this number is kept, and sent.
+    case kept(Int)
 }
 
 /// A task that waits.

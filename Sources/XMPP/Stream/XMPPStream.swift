@@ -82,6 +82,16 @@ public actor XMPPStream {
     var ledger = HandlingLedger()
     /// Stanzas received in the present turn and not handed out yet.
     var arrived: UInt32 = 0
+    /// The messages among them, where somebody keeps them.
+    var arrivedMessages: [Element] = []
+    /// What waits to be kept before it counts; `nil` where nothing is kept.
+    var keeping: KeepingQueue?
+    /// Tries again to keep what could not be kept.
+    var keepingRetry: (any ScheduledTimer)?
+    /// Messages of earlier sessions of which nobody knows whether the server has them, where this side keeps them.
+    var unsettled: [UnacknowledgedStanza] = []
+    /// Whether the server of the last one has said how far it was.
+    var isSettlingCertain = false
 
     var tracker: PresenceTracker
     /// The request for the roster that has no answer yet.
@@ -98,6 +108,8 @@ public actor XMPPStream {
     var routes = StanzaRoutes()
     /// Addresses of stanzas received; the same few come again and again.
     var addresses = JIDCache()
+    /// What archives were asked, by the name of the question.
+    var archiveQueries: [String: ArchiveCollector] = [:]
     var answersInProgress = 0
     var sentMessages = SentMessages()
     /// What was found out about others in the present session.
@@ -132,14 +144,19 @@ public actor XMPPStream {
     /// Makes a stream that reports to a hub which may outlive it.
     package init(
         _ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool, isResumable: Bool = false,
-        resuming state: StreamState? = nil
+        resuming state: StreamState? = nil, keepingIn store: (any StreamStateStore)? = nil
     ) {
         self.configuration = configuration
         self.hub = hub
         self.ownsHub = ownsHub
         self.isResumable = isResumable
+        if let store, store.keepsProgress {
+            keeping = KeepingQueue(store, of: configuration.jid.bare)
+            unsettled = state?.unsettled ?? []
+        }
         machine = StreamStateMachine(
-            configuration: configuration.stream(isResumable: isResumable), resuming: state)
+            configuration: configuration.stream(isResumable: isResumable), resuming: state,
+            leavesRepeating: keeping != nil)
         parser = XMLStreamParser(limits: .beforeAuthentication)
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)
@@ -152,6 +169,7 @@ public actor XMPPStream {
         // A stream that nobody refers to any more: nobody can end it, so it ends here, without a goodbye.
         for timer in timers.values { timer.cancel() }
         sessionExpiry?.cancel()
+        keepingRetry?.cancel()
         if let transport { executor.run { transport.abort() } }
         if ownsHub { hub.finish() }
     }
@@ -174,7 +192,12 @@ public actor XMPPStream {
 
     /// What another stream needs to go on with this session, or to repeat what the server has not acknowledged; `nil` where
     /// nothing is left, as after an orderly end.
-    public var resumableState: StreamState? { machine.resumableState }
+    public var resumableState: StreamState? {
+        var state = machine.resumableState
+        if state == nil, !unsettled.isEmpty { state = StreamState(jid: jid ?? configuration.jid, id: nil) }
+        state?.unsettled = unsettled
+        return state
+    }
 
     /// The buddy as far as it is known: its name in the roster and its resources online.
     public func buddy(_ jid: JID) -> Buddy { tracker.buddy(jid) }

@@ -9,7 +9,8 @@ public import XMPPXML
 /// when the session goes on or has ended, and a program that is killed while connected finds nothing rather than something
 /// outdated. One that says so in ``keepsProgress`` is told of every step while the session goes on, before the step counts:
 /// what arrives is not acknowledged before it is kept, and what is sent is kept before its first byte leaves. A program that is
-/// killed at any moment then goes on with the same session, and nothing is lost or doubled.
+/// killed at any moment then goes on with the same session, and nothing is lost or doubled. `DurableStreamStateStore` of the
+/// module `XMPPStorage` is of this kind.
 ///
 /// The state holds the text of messages and the name of the session, which is a secret: keep it as you keep the password.
 public protocol StreamStateStore: Sendable {
@@ -53,7 +54,10 @@ public enum StreamProgress: Sendable, Hashable {
     case sent([UnacknowledgedStanza])
     /// The server has handled so many stanzas since the session began, modulo 2^32.
     case acknowledged(UInt32)
-    /// These stanzas arrived. With them so many were handled since the session began, modulo 2^32. The session is one that the
-    /// server counts for; without Stream Management the count is `nil`.
+    /// These messages of ``StreamState/unsettled`` have turned out to be at the server. (Those that are sent again need no such
+    /// step: ``sent(_:)`` settles what it names.)
+    case settled([UnacknowledgedStanza])
+    /// These messages arrived, or none did. With them and the stanzas that are no messages so many were handled since the
+    /// session began, modulo 2^32; `nil` in a session without Stream Management, where nobody counts.
     case received([Element], handled: UInt32?)
 }

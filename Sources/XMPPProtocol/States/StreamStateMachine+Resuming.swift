@@ -59,6 +59,7 @@ extension StreamStateMachine {
         // XEP-0198 §5: the server may still know what it has handled.
         guard let h = StreamManagement.count(element), inheritance != nil else { return [] }
         guard inheritance?.acknowledge(h) == true else { return nil }
+        isRefusalCounted = true
         return [.emit(.acknowledged(h))]
     }
 
@@ -75,7 +76,7 @@ extension StreamStateMachine {
     ) -> (news: [StreamAction], repeated: [StreamAction]) {
         guard let inherited = inheritance else { return ([], []) }
         inheritance = nil
-        var report = FailedResumption(condition: refusal)
+        var report = FailedResumption(condition: refusal, isCertain: isRefusalCounted)
         var repeated: [StreamAction] = []
         for pending in inherited.unacknowledged {
             guard pending.element.localName == "message", let message = try? Message(pending.element) else {
@@ -83,6 +84,10 @@ extension StreamStateMachine {
                 continue
             }
             report.repeated.append(message)
+            guard !leavesRepeating else {
+                unsettled.append(pending)
+                continue
+            }
             let element = pending.repeated(from: session.jid)
             management.sent(element, at: pending.sentAt)
             repeated.append(.send(element))

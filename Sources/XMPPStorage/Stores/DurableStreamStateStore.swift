@@ -71,6 +71,8 @@ public final class DurableStreamStateStore: StreamStateStore {
                     try table.append(stanzas)
                 case .acknowledged(let h):
                     try table.acknowledge(h)
+                case .settled(let stanzas):
+                    try table.settle(stanzas)
                 case .received(let stanzas, let handled):
                     try arrived(connection, account.bare, stanzas)
                     if let handled { try table.count(handled) }
@@ -108,14 +110,17 @@ struct StreamTable {
             }
             guard var state = found else { return nil }
             state.unacknowledged = try connection.rows(
-                "SELECT stanza, sent_at FROM unacknowledged WHERE account = ? ORDER BY number", account
-            ) { row throws(StorageError) in
-                UnacknowledgedStanza(
-                    try StoredStanza.element(row.bytes(0), file: file),
-                    sentAt: row.optionalInteger(1).map { DateTime(millisecondsSinceEpoch: $0) })
-            }
+                "SELECT stanza, sent_at FROM unacknowledged WHERE account = ? ORDER BY number", account, read: stanza)
+            state.unsettled = try connection.rows(
+                "SELECT stanza, sent_at FROM unsettled WHERE account = ? ORDER BY number", account, read: stanza)
             return state
         }
+    }
+
+    private func stanza(_ row: SQLRow) throws(StorageError) -> UnacknowledgedStanza {
+        UnacknowledgedStanza(
+            try StoredStanza.element(row.bytes(0), file: file),
+            sentAt: row.optionalInteger(1).map { DateTime(millisecondsSinceEpoch: $0) })
     }
 
     /// Puts a session in the place of the one before.
@@ -127,6 +132,35 @@ struct StreamTable {
             .integer(Int64(state.acknowledged)), SQLValue(state.location),
             SQLValue(state.maximumDuration?.components.seconds))
         try append(state.unacknowledged)
+        for (number, stanza) in state.unsettled.enumerated() {
+            try insert(
+                stanza, Int64(number),
+                "INSERT INTO unsettled (account, number, stanza, sent_at, id, recipient) VALUES (?, ?, ?, ?, ?, ?)")
+        }
+    }
+
+    /// These messages are at the server after all.
+    func settle(_ stanzas: [UnacknowledgedStanza]) throws(StorageError) {
+        for element in stanzas.map(\.element) {
+            guard let id = element["id"], let recipient = element["to"] else { continue }
+            try forgetUnsettled(id, recipient)
+            try outbox.atServer(id, to: recipient)
+        }
+    }
+
+    private func forgetUnsettled(_ id: String, _ recipient: String) throws(StorageError) {
+        try connection.execute(
+            "DELETE FROM unsettled WHERE account = ? AND id = ? AND recipient = ?", account, .text(id),
+            .text(recipient))
+    }
+
+    private func insert(_ stanza: UnacknowledgedStanza, _ number: Int64, _ sql: String) throws(StorageError) {
+        let element = stanza.element
+        let isMessage = element.localName == "message"
+        try connection.execute(
+            sql, account, .integer(number), .bytes(try StoredStanza.bytes(element, file: file)),
+            SQLValue(stanza.sentAt?.millisecondsSinceEpoch), SQLValue(isMessage ? element["id"] : nil),
+            SQLValue(isMessage ? element["to"] : nil))
     }
 
     /// Removes the session. What it had sent is known to nobody any more.
@@ -153,14 +187,13 @@ struct StreamTable {
             ?? 0
         for stanza in stanzas {
             number += 1
+            try insert(
+                stanza, number,
+                "INSERT INTO unacknowledged (account, number, stanza, sent_at, id, recipient) VALUES (?, ?, ?, ?, ?, ?)"
+            )
             let element = stanza.element
-            let isMessage = element.localName == "message"
-            try connection.execute(
-                "INSERT INTO unacknowledged (account, number, stanza, sent_at, id, recipient) VALUES (?, ?, ?, ?, ?, ?)",
-                account, .integer(number), .bytes(try StoredStanza.bytes(element, file: file)),
-                SQLValue(stanza.sentAt?.millisecondsSinceEpoch), SQLValue(isMessage ? element["id"] : nil),
-                SQLValue(isMessage ? element["to"] : nil))
-            if isMessage, let id = element["id"], let recipient = element["to"] {
+            if element.localName == "message", let id = element["id"], let recipient = element["to"] {
+                try forgetUnsettled(id, recipient)
                 try outbox.sent(id, to: recipient)
             }
         }

@@ -27,6 +27,9 @@ final class LoopbackAccount {
     /// Messages kept for an account that is away.
     static let maximumOfflineMessages = 1_000
 
+    /// Messages that its archive has.
+    static let maximumArchivedMessages = 10_000
+
     let jid: JID
     /// `nil` when nobody can log in.
     let password: String?
@@ -35,6 +38,8 @@ final class LoopbackAccount {
     var endpoints: [String: any LoopbackEndpoint] = [:]
     /// Messages that wait for the account to become available (RFC 6121 §8.5.2.2.1).
     var offline: [Element] = []
+    /// What was sent and received, where archives are offered.
+    var archive: [LoopbackArchived] = []
     private var keys: [Digest: SCRAMKeyMaterial] = [:]
 
     init(jid: JID, password: String?) {

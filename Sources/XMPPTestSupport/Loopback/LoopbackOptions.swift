@@ -79,6 +79,8 @@ public struct LoopbackOptions: Sendable {
     public var offersRosterVersioning = true
     /// Whether messages to an account without available resource are kept, else they bounce.
     public var storesOfflineMessages = true
+    /// Whether accounts have an archive of their messages (XEP-0313). Default: not.
+    public var offersArchive = false
     /// Whether pings to the server are answered (XEP-0199).
     public var answersPing = true
     /// Whether the server tells its features (XEP-0030).

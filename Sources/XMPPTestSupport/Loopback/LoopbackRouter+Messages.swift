@@ -12,7 +12,9 @@ extension LoopbackRouter {
         if to.domainpart != domain.domainpart {
             return bounce(message.element, StanzaError(.remoteServerNotFound, kind: .cancel), to: sender)
         }
+        _ = archived(message, of: self.account(sender.jid))
         guard let account = account(to) else { return bounce(message.element, .serviceUnavailable, to: sender) }
+        message = archived(message, of: account)
         if let endpoint = endpoint(to) { return endpoint.deliver(message.element) }
         switch message.kind {
         case .chat, .normal:

@@ -48,6 +48,8 @@ extension LoopbackRouter {
         case ("query", Namespace.roster, .get) where isOwn: return roster(payload, of: sender)
         case ("query", Namespace.roster, .set) where isOwn: return Answer()
         case ("session", Namespace.session, .set): return options.legacySession == .absent ? nil : Answer()
+        case ("query", Self.archive, .set) where isOwn && options.offersArchive:
+            return account(sender.jid).flatMap { answer(archive: payload, of: $0, to: sender) }.map(Answer.init)
         case ("ping", Namespace.ping, .get) where isOwn || to == domain: return options.answersPing ? Answer() : nil
         case ("query", Self.discoInfo, .get) where isOwn || to == domain:
             return options.answersDiscovery ? Answer(payload: information(to)) : nil
@@ -130,6 +132,7 @@ extension LoopbackRouter {
                 attributes: ["category": identity.0, "type": identity.1, "name": identity.2]))
         var features = [Self.discoInfo, Self.discoItems]
         if options.answersPing { features.append(Namespace.ping) }
+        if to != domain, options.offersArchive { features += [Self.archive, "urn:xmpp:sid:0"] }
         if to == domain, options.storesOfflineMessages { features.append("msgoffline") }
         for feature in features {
             query.append(Element("feature", namespace: Self.discoInfo, attributes: ["var": feature]))

@@ -19,6 +19,16 @@ CREATE TABLE unacknowledged (
     PRIMARY KEY (account, number)
 );
 
+CREATE TABLE unsettled (
+    account TEXT NOT NULL REFERENCES stream (account) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    stanza BLOB NOT NULL,
+    sent_at INTEGER,
+    id TEXT,
+    recipient TEXT,
+    PRIMARY KEY (account, number)
+);
+
 CREATE TABLE outbox (
     place INTEGER PRIMARY KEY AUTOINCREMENT,
     account TEXT NOT NULL,
@@ -91,6 +101,8 @@ PRAGMA user_version = 1;
 INSERT INTO stream VALUES ('romeo@example.net', 'romeo@example.net/orchard', 'session', 4294967295, 7, '[::1]:5222', 300);
 INSERT INTO unacknowledged VALUES ('romeo@example.net', 3,
     '<message to=''juliet@example.net'' id=''m1''><body>sent</body></message>', 1700000000000, 'm1', 'juliet@example.net');
+INSERT INTO unsettled VALUES ('romeo@example.net', 1,
+    '<message to=''juliet@example.net'' id=''m0''><body>who knows</body></message>', 1600000000000, 'm0', 'juliet@example.net');
 INSERT INTO outbox (account, id, recipient, state, is_uncertain, stanza, queued_at, changed_at, expires_at, reason) VALUES
     ('romeo@example.net', 'm1', 'juliet@example.net', 'sent', 0,
      '<message to=''juliet@example.net'' id=''m1''><body>sent</body></message>', 1700000000000, 1700000000001, NULL, NULL),

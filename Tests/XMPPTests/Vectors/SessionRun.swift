@@ -32,6 +32,8 @@ struct SessionRun {
         var handled: UInt32 = 0
         /// The buddies online afterwards, with the priority of each resource.
         var buddies: [String: [String: Int8]] = [:]
+        /// What came from the archive that was asked.
+        var archived: [ArchiveResult] = []
     }
 
     let stream: XMPPStream
@@ -64,6 +66,7 @@ struct SessionRun {
         ] as [(String, String?)] {
             ids[name] = try await stream.ask(IQ(.get, to: try to.map { try JID($0) }, payload: ping))
         }
+        if let id = ids["MAMID"] { await stream.openArchiveQuery("q1", requestID: id) }
         ids["MSGID1"] = try await stream.send(Message(to: JID("juliet@example.com"), body: "hello")).id
         await server.settle()
         await server.forget()
@@ -91,6 +94,7 @@ struct SessionRun {
         for (name, id) in ids where name != "MSGID1" {
             outcome.requests[name] = await stream.outcome(of: id)
         }
+        outcome.archived = await stream.archiveQueries["q1"]?.results ?? []
         outcome.isOnline = await stream.isEstablished
         outcome.handled = await stream.machine.management.handled &- handledBefore
         for buddy in await stream.buddies {
@@ -139,6 +143,11 @@ private final class EventLog: Sendable {
 }
 
 extension XMPPStream {
+    /// Asks the own archive, under the name that the tables give the question.
+    fileprivate func openArchiveQuery(_ name: String, requestID: String) {
+        archiveQueries[name] = ArchiveCollector(archive: nil, requestID: requestID, maximum: 50)
+    }
+
     /// What became of a request that nobody waits for.
     fileprivate func outcome(of id: String) -> String {
         if requests.isOpen(id: id) { return "open" }

@@ -71,7 +71,8 @@ struct SessionVectorTests {
         outcome.isOnline && outcome.messages.isEmpty && outcome.bounced.isEmpty && outcome.receipts.isEmpty
             && outcome.carbons.isEmpty && outcome.displayed.isEmpty && outcome.invitations.isEmpty
             && outcome.subscriptionRequests.isEmpty && outcome.rosterChanges.isEmpty && outcome.sent.isEmpty
-            && outcome.buddies.isEmpty && outcome.requests.allSatisfy { $0.key == name || $0.value == "open" }
+            && outcome.buddies.isEmpty && outcome.archived.isEmpty
+            && outcome.requests.allSatisfy { $0.key == name || $0.value == "open" }
     }
 
     private static func isMet(_ expected: String, _ outcome: SessionRun.Outcome, _ stanzas: [Element]) -> Bool {
@@ -88,6 +89,9 @@ struct SessionVectorTests {
             // A receipt for a contact who asks is no noise.
             rest.sent = outcome.sent.filter { (try? Message($0))?.receivedReceiptID == nil }
             return outcome.messages.count + outcome.carbons.count == Int(parts[1]) && isQuiet(rest)
+        case "archive":
+            rest.archived = []
+            return outcome.archived.count == Int(parts[1]) && isQuiet(rest)
         case "reply":
             rest.sent = []
             guard outcome.sent.count == 1, isQuiet(rest), let reply = try? IQ(outcome.sent[0]) else { return false }
@@ -137,6 +141,10 @@ struct SessionVectorTests {
         case "b-subscribe-stranger.xml", "b-subscribe-full-jid.xml":
             return outcome.subscriptionRequests.map(\.description) == ["mallory@evil.example"]
         case "b-iq-error-no-error-child.xml": return outcome.requests["IQID1"] == "undefined-condition"
+        case "b-mam-ok.xml": return outcome.archived.map(\.id) == ["a1"]
+        case "b-mam-nested-carbon.xml":
+            let message = outcome.archived.first?.message
+            return message?.body == nil && message?.from?.description == "mallory@evil.example/x"
         case "b-mam-unsolicited-after-fin.xml": return outcome.requests["MAMID"] == "done"
         case "b-receipt-request-contact.xml": return outcome.sent.count == 1
         case "b-receipt-request-stranger.xml", "b-receipt-in-carbon.xml": return outcome.sent.isEmpty

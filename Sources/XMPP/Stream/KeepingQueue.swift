@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPXML
+
+/// What a store has to keep before it counts, in order: what comes while the store is at work goes to it together.
+struct KeepingQueue: Sendable {
+    /// Something to be kept.
+    enum Job: Sendable {
+        /// A step that nobody waits for.
+        case step(StreamProgress)
+        /// A stanza that is sent when it is kept.
+        case sending(Sending)
+        /// Stanzas that count as handled when they are kept.
+        case received(ArrivedStanzas)
+    }
+
+    /// A stanza that is sent when it is kept.
+    struct Sending: Sendable {
+        let element: Element
+        let bytes: [UInt8]
+        let time: DateTime
+        /// The number under which its sender waits.
+        let number: Int
+    }
+
+    /// What goes to the store in one call.
+    struct Batch: Sendable {
+        let jobs: [Job]
+        let steps: [StreamProgress]
+    }
+
+    /// How many jobs go to the store in one call; 1,000.
+    static let maximumBatch = 1_000
+    /// How many stanzas may have arrived that are not kept before the stream stops reading; 1,000.
+    static let maximumUnkept: UInt32 = 1_000
+    /// How long after a failure the store is tried again, at first; 1 s. It doubles up to ``maximumRetryDelay``.
+    static let firstRetryDelay: Duration = .seconds(1)
+    /// How long after a failure the store is tried again at most; 30 s.
+    static let maximumRetryDelay: Duration = .seconds(30)
+
+    /// Where things are kept.
+    let store: any StreamStateStore
+    /// The account.
+    let account: JID
+    /// Whether the name of the session was kept.
+    var hasName = true
+    /// How many stanzas have arrived that are not kept.
+    private(set) var unkept: UInt32 = 0
+    /// How many stanzas wait to be sent.
+    private(set) var sendingCount: UInt32 = 0
+    private var waiting: [Job] = []
+    private var isBusy = false
+    private var lastNumber = 0
+    private var failures = 0
+
+    init(_ store: any StreamStateStore, of account: JID) {
+        self.store = store
+        self.account = account
+    }
+
+    /// Whether the stream should stop reading.
+    var isOverfull: Bool { unkept >= Self.maximumUnkept }
+
+    /// Whether all is kept, or cannot be kept for now.
+    var isSettled: Bool { !isBusy && (waiting.isEmpty || failures > 0) }
+
+    /// A number for a sender.
+    mutating func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    mutating func add(_ job: Job) {
+        waiting.append(job)
+        switch job {
+        case .step: break
+        case .sending: sendingCount += 1
+        case .received(let stanzas): unkept &+= stanzas.count
+        }
+    }
+
+    /// Begins to work; whoever is told so takes batches until there are no more.
+    mutating func begin() -> Bool {
+        guard !isBusy, !waiting.isEmpty else { return false }
+        isBusy = true
+        return true
+    }
+
+    /// What goes to the store next; `nil` when there is nothing, which ends the work.
+    ///
+    /// - Parameter handled: How many stanzas were handled before; `nil` where nobody counts.
+    mutating func take(handled: UInt32?) -> Batch? {
+        guard !waiting.isEmpty else {
+            isBusy = false
+            return nil
+        }
+        let jobs = Array(waiting.prefix(Self.maximumBatch))
+        waiting.removeFirst(jobs.count)
+        var steps: [StreamProgress] = []
+        var sent: [UnacknowledgedStanza] = []
+        var handled = handled
+        for job in jobs {
+            if case .sending(let sending) = job {
+                sent.append(UnacknowledgedStanza(sending.element, sentAt: sending.time))
+                continue
+            }
+            if !sent.isEmpty { steps.append(.sent(sent)) }
+            sent = []
+            switch job {
+            case .sending: break
+            case .step(let step): steps.append(step)
+            case .received(let stanzas):
+                handled = handled.map { $0 &+ stanzas.count }
+                if handled != nil || !stanzas.messages.isEmpty {
+                    steps.append(.received(stanzas.messages, handled: handled))
+                }
+            }
+        }
+        if !sent.isEmpty { steps.append(.sent(sent)) }
+        return Batch(jobs: jobs, steps: steps)
+    }
+
+    /// A batch was kept.
+    mutating func kept(_ batch: Batch) {
+        failures = 0
+        for job in batch.jobs {
+            switch job {
+            case .step: break
+            case .sending: sendingCount -= 1
+            case .received(let stanzas): unkept &-= stanzas.count
+            }
+        }
+    }
+
+    /// A batch could not be kept: what somebody waits for is given up, the rest is brought again. Ends the work.
+    ///
+    /// - Returns: What is given up, and when to try again.
+    mutating func failed(_ batch: Batch) -> (given: [Sending], retry: Duration) {
+        isBusy = false
+        waiting = batch.jobs + waiting
+        let delay = min(Self.firstRetryDelay * (1 << min(failures, 5)), Self.maximumRetryDelay)
+        failures += 1
+        return (takeSendings(), delay)
+    }
+
+    /// What was to be sent is not sent any more.
+    mutating func takeSendings() -> [Sending] {
+        var given: [Sending] = []
+        waiting.removeAll { job in
+            guard case .sending(let sending) = job else { return false }
+            given.append(sending)
+            return true
+        }
+        sendingCount -= UInt32(given.count)
+        return given
+    }
+
+    /// What has arrived and was not kept comes again, on another connection.
+    mutating func forgetReceived() {
+        waiting.removeAll { job in
+            guard case .received(let stanzas) = job else { return false }
+            unkept &-= stanzas.count
+            return true
+        }
+    }
+}

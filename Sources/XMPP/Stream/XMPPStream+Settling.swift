@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPXML
+
+extension XMPPStream {
+    /// By how much the clocks of this machine and the server may differ when a message is looked for; 1 hour.
+    private static let assumedClockError: Int64 = 3_600_000
+
+    /// How many messages of an archive are looked at for those that are unsettled; 5,000.
+    private static let maximumSearched = 5_000
+
+    /// Looks the messages up, of which nobody knows whether the server has them, in the account's own archive (XEP-0313 §4). Those
+    /// that are there are settled. Without an archive, or when it does not answer, all stay unsettled.
+    func settleByArchive() async {
+        guard let own = jid?.bare, let oldest = unsettled.compactMap(\.sentAt).min(),
+            let information = try? await discoverInformation(of: own),
+            information.features.contains(ArchiveFilter.namespace)
+        else { return }
+        let since = DateTime(
+            millisecondsSinceEpoch: oldest.millisecondsSinceEpoch - Self.assumedClockError)
+        var known: Set<String> = []
+        var rest = Self.maximumSearched
+        do throws(XMPPError) {
+            var results = archive(ArchiveFilter(since: since), pageSize: 100).makeAsyncIterator()
+            while let result = try await results.next(isolation: self) {
+                rest -= 1
+                guard rest > 0 else { break }
+                let element = result.message.element
+                // What others have sent may carry any id.
+                guard let from = result.message.from?.bare, from == own, let to = element["to"] else { continue }
+                for id in [element["id"], result.message.originID] {
+                    if let id { known.insert("\(id) \(to)") }
+                }
+            }
+        } catch {
+            log(.step, "the archive does not say what arrived: \(error)")
+        }
+        let arrived = unsettled.filter { known.contains("\($0.element["id"] ?? "") \($0.element["to"] ?? "")") }
+        guard !arrived.isEmpty else { return }
+        unsettled.removeAll(where: arrived.contains)
+        keep(.step(.settled(arrived)))
+    }
+}
