@@ -25,8 +25,6 @@ final class StubNameServer: @unchecked Sendable {
 
     let address: SocketAddress
     private let queue = DispatchQueue(label: "swift-xmpp.tests.dns")
-    private let udp: Int32
-    private let tcp: Int32
     private let sources: [any DispatchSourceRead]
 
     init(_ answer: @escaping @Sendable (String) -> Answer) throws {
@@ -51,20 +49,19 @@ final class StubNameServer: @unchecked Sendable {
         }
         let (udp, tcp, port) = try #require(bound)
         address = .loopback(port: port)
-        self.udp = udp
-        self.tcp = tcp
         let datagrams = DispatchSource.makeReadSource(fileDescriptor: udp, queue: queue)
         datagrams.setEventHandler { Self.answerDatagram(udp, answer) }
         let connections = DispatchSource.makeReadSource(fileDescriptor: tcp, queue: queue)
         connections.setEventHandler { Self.answerConnection(tcp, answer) }
+        // Only when Dispatch has let go of them: else the next server's sockets, with the same numbers, would be forgotten.
+        datagrams.setCancelHandler { close(udp) }
+        connections.setCancelHandler { close(tcp) }
         sources = [datagrams, connections]
         for source in sources { source.activate() }
     }
 
     deinit {
         for source in sources { source.cancel() }
-        close(udp)
-        close(tcp)
     }
 
     private static func answerDatagram(_ socket: Int32, _ answer: (String) -> Answer) {

@@ -93,6 +93,7 @@ import Testing
             Issue.record("not asked")
             return
         }
+        withExtendedLifetime(server) {}
     }
 
     @Test("a failure is forgotten: the next look-up succeeds without a restart")
