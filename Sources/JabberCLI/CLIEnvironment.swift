@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import JabberControl
+package import SocketIO
 
 /// Everything the command touches outside itself, so that it runs in a test with captured output.
 package struct CLIEnvironment: Sendable {
@@ -16,6 +17,8 @@ package struct CLIEnvironment: Sendable {
     package var isOutputTerminal = false
     /// Whether standard error is a terminal.
     package var isErrorTerminal = false
+    /// What `--timeout` and other deadlines are measured by.
+    package var clock: any StreamClock = SystemClock()
     /// Columns of the terminal.
     package var width = 80
     /// The folder that relative paths start from.

@@ -3,6 +3,7 @@
 import JabberCLI
 import JabberControl
 import SocketIO
+import XMPPTestSupport
 
 /// A daemon of a test: answers each method as it is told and keeps what it was asked.
 final class FakeDaemon: ControlService {
@@ -98,6 +99,8 @@ struct Surroundings {
     var breaksPipe = false
     /// Whether the reader of the output goes when it is first looked for.
     var readerLeaves = false
+    /// Stands still unless a test says otherwise: a busy machine is no reason for a time-out.
+    var clock: any StreamClock = TestClock()
 }
 
 /// Runs `jabberctl` with these words against a daemon.
@@ -130,6 +133,7 @@ func jabberctl(
             return try daemon.connect(isPrivate: wanted.isPrivate)
         })
     environment.isOutputTerminal = surroundings.isTerminal
+    environment.clock = surroundings.clock
     environment.width = surroundings.width
     environment.currentFolder = surroundings.home
     environment.readInput = { () throws(ControlError) in

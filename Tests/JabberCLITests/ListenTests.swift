@@ -2,6 +2,7 @@
 
 import Glibc
 import JabberControl
+import SocketIO
 import Testing
 
 @testable import JabberCLI
@@ -91,7 +92,7 @@ struct ListenTests {
         #expect(run.code == 74 && run.errors.isEmpty)
         let quiet = await jabberctl(
             words + ["-q", "--timeout", "0.05"], daemon: FakeDaemon(words[0], events: []),
-            in: Surroundings(readerLeaves: true))
+            in: Surroundings(readerLeaves: true, clock: SystemClock()))
         #expect(quiet.code == 5, "who prints nothing needs no reader")
     }
 
@@ -109,7 +110,9 @@ struct ListenTests {
 
     @Test("--timeout ends it with exit code 5")
     func timeout() async {
-        let run = await jabberctl("listen", "--timeout", "0.05", daemon: FakeDaemon("listen", events: []))
+        let run = await jabberctl(
+            "listen", "--timeout", "0.05", daemon: FakeDaemon("listen", events: []),
+            in: Surroundings(clock: SystemClock()))
         #expect(run.code == 5 && run.errors == "jabberctl: no answer within 0.05 s (--timeout)\n")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JabberControl
+import SocketIO
 import Testing
 
 @testable import JabberCLI
@@ -283,7 +284,9 @@ struct SimpleCommandTests {
 
     @Test("a daemon that never answers costs no more than --timeout")
     func silent() async {
-        let run = await jabberctl("ping", "--timeout", "0.05", daemon: FakeDaemon("ping", events: []))
+        let run = await jabberctl(
+            "ping", "--timeout", "0.05", daemon: FakeDaemon("ping", events: []),
+            in: Surroundings(clock: SystemClock()))
         #expect(run.code == 5 && run.errors.contains("--timeout"))
     }
 }

@@ -37,7 +37,7 @@ final class Deadline: Sendable {
 
     /// Starts the clock anew.
     func restart() {
-        let timer = SystemClock().schedule(after: .seconds(seconds), on: executor) { [weak self] in self?.pass() }
+        let timer = environment.clock.schedule(after: .seconds(seconds), on: executor) { [weak self] in self?.pass() }
         state.withLock { $0.timer = timer }
     }
 
