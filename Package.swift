@@ -105,7 +105,7 @@ let package = Package(
 
         // What floods do to a client: measured by Benchmarks/run, asserted in XMPPTests.
         .executableTarget(
-            name: "xmpp-floods", dependencies: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"],
+            name: "xmpp-floods", dependencies: ["XMPP", "XMPPXML", "XMPPTestSupport", "JabberControl", "SocketIO"],
             path: "Benchmarks/Floods", swiftSettings: strict + [callerIsolated]),
 
         // How many messages the outbox takes, and what the same costs without group commit.
@@ -127,7 +127,7 @@ let package = Package(
             "XMPPTests",
             [
                 "XMPP", "XMPPStorage", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO",
-                "XMPPTransport", "XMPPTestSupport", "xmpp-floods",
+                "XMPPTransport", "XMPPTestSupport", "xmpp-floods", "jabberctld",
             ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
