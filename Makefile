@@ -23,7 +23,7 @@ SEED ?=
 TREES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test install uninstall examples format lint docs bench mutants tsan fuzz clean
+.PHONY: help build demo test sweep install uninstall examples format lint docs bench mutants tsan fuzz clean
 
 help:
 	@echo "make build              compile the library and the tools"
@@ -39,6 +39,7 @@ help:
 	@echo "make mutants            prove that each gate against hostile input has a test (hours on a small machine)"
 	@echo "make tsan               run the tests under the thread sanitizer (half an hour on a small machine)"
 	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (RUNS=, SEED=: as .ci/run does)"
+	@echo "make sweep              kill a client at every system call that it makes, and see that nothing is lost (needs strace)"
 	@echo "make clean              remove everything that was built"
 
 build:
@@ -94,6 +95,11 @@ tsan:
 fuzz:
 	@Scripts/dependencies build fuzz
 	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)" "$(RUNS)" $(SEED)
+
+sweep:
+	@Scripts/dependencies build test
+	$(SWIFT) build $(SWIFTFLAGS) --product xmpp-sweep
+	"$$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/xmpp-sweep" 1 12
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build

@@ -105,8 +105,13 @@ let package = Package(
 
         // What floods do to a client: measured by Benchmarks/run, asserted in XMPPTests.
         .executableTarget(
-            name: "xmpp-floods", dependencies: ["XMPP", "XMPPXML", "XMPPTestSupport", "JabberControl", "SocketIO"],
+            name: "xmpp-floods", dependencies: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"],
             path: "Benchmarks/Floods", swiftSettings: strict + [callerIsolated]),
+
+        // A client that is killed at every system call: run whole by `make sweep`, in part by XMPPTests.
+        .executableTarget(
+            name: "xmpp-sweep", dependencies: ["XMPP", "XMPPStorage", "XMPPTestSupport", "JabberControl", "SocketIO"],
+            path: "Tests/Sweep", swiftSettings: strict + [callerIsolated]),
 
         // How many messages the outbox takes, and what the same costs without group commit.
         .executableTarget(
@@ -127,7 +132,7 @@ let package = Package(
             "XMPPTests",
             [
                 "XMPP", "XMPPStorage", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO",
-                "XMPPTransport", "XMPPTestSupport", "xmpp-floods", "jabberctld",
+                "XMPPTransport", "XMPPTestSupport", "xmpp-floods", "xmpp-sweep",
             ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),

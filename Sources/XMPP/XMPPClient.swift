@@ -59,6 +59,8 @@ public actor XMPPClient {
     var inheritance: StreamState?
     var hasAskedStore = false
     var hasSavedState = false
+    /// The last of those who send what waits in an outbox.
+    var outboxRun: Task<Result<Int, XMPPError>, Never>?
     /// The presence that the server knows of.
     var knownPresence: Presence?
     var supervisor: Task<Void, Never>?

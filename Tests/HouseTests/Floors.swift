@@ -48,9 +48,10 @@ enum Floors {
         "jabberctld": Room(own: ["JabberDaemon"], platform: values),
         "XMPPTestSupport": Room(own: library.union(["XMPP", "COpenSSL"]), platform: events),
         "xmpp-loopback": Room(own: library.union(["XMPP", "XMPPTestSupport"]), platform: events),
+        "xmpp-sweep": Room(
+            own: ["XMPP", "XMPPStorage", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
         "xmpp-outbox": Room(own: ["XMPPStorage", "XMPP", "XMPPTestSupport", "CSQLite"], platform: events),
-        "xmpp-floods": Room(
-            own: ["XMPP", "XMPPXML", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
+        "xmpp-floods": Room(own: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
     ]
 
     /// What a target may not import or depend on, as one sentence for each breach.

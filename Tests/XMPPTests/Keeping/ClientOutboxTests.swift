@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import XMPP
+import XMPPStorage
+import XMPPTestSupport
+
+@Suite("An outbox that a client sends from", .timeLimit(.minutes(1)))
+struct ClientOutboxTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func scene() async throws -> (LoopbackServer, XMPPClient, DurableOutbox, JID) {
+        let server = try await verona { $0.resumption = .kept(for: .seconds(60)) }
+        let database = try await Database(at: folder.file("outbox/store.db"))
+        let client = XMPPClient(
+            try await server.configuration(for: "romeo", resource: "orchard"),
+            store: DurableStreamStateStore(database))
+        return (server, client, DurableOutbox(database), try JID("romeo@example.net"))
+    }
+
+    private func message(_ id: String) throws -> Message {
+        Message(to: try JID("juliet@example.net/balcony"), body: id, id: id)
+    }
+
+    @Test("What waits is sent in order, once, however many ask for it, and is at the server when that says so")
+    func order() async throws {
+        let (server, client, outbox, romeo) = try await scene()
+        let ids = (0..<30).map(String.init)
+        for id in ids { _ = try await outbox.add(message(id), of: romeo, expires: nil) }
+        try await client.start()
+        let counts = try await withThrowingTaskGroup(returning: [Int].self) { group in
+            for _ in 0..<4 { group.addTask { try await client.sendWaiting(in: outbox) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts.sorted() == [0, 0, 0, 30])
+        try await client.waitUntilHandled()
+        #expect(try await server.stanzas(for: "juliet").compactMap { $0["id"] } == ids)
+        await client.stop()
+        let juliet = try JID("juliet@example.net/balcony")
+        #expect(try await outbox.entry("29", to: juliet, of: romeo)?.state == .server)
+        await server.stop()
+    }
+
+    @Test("Without a session all goes on waiting, and is sent in the next")
+    func offline() async throws {
+        let (server, client, outbox, romeo) = try await scene()
+        _ = try await outbox.add(message("waits"), of: romeo, expires: nil)
+        await #expect(throws: XMPPError.self) { try await client.sendWaiting(in: outbox) }
+        #expect(try await outbox.waiting(of: romeo, limit: 9).map(\.message.id) == ["waits"])
+        try await client.start()
+        #expect(try await client.sendWaiting(in: outbox) == 1)
+        #expect(try await outbox.waiting(of: romeo, limit: 9).isEmpty)
+        await client.stop()
+        await server.stop()
+    }
+}
