@@ -12,16 +12,22 @@ extension XMPPConfiguration {
     func stream(isResumable: Bool, memory: LoginMemory? = nil) -> StreamConfiguration {
         var policy = SASLPolicy()
         policy.allowsPlain = allowsPlain
-        policy.hasUsedSCRAM = hasUsedSCRAM
+        policy.hasUsedSCRAM = hasUsedSCRAM || memory?.hasUsedSCRAM == true
+        policy.hasUsedChannelBinding = memory?.hasUsedChannelBinding == true
+        policy.allowsWeakerLogin = allowsWeakerLogin
         let credentials: SASLCredentials
         if let localpart = jid.localpart {
             credentials = .account(SASLAccount(username: localpart, password: password?.secret))
         } else {
             credentials = .anonymous
         }
+        var authentication = SASLAuthentication(credentials: credentials, policy: policy)
+        authentication.token = memory?.token
+        authentication.wantsToken = memory != nil && usesTokens
+        authentication.time = .now
         return StreamConfiguration(
             account: jid, resource: jid.resourcepart,
-            authentication: SASLAuthentication(credentials: credentials, policy: policy), security: securityPolicy,
+            authentication: authentication, security: securityPolicy,
             language: language, sessionLimits: limits, usesStreamManagement: usesStreamManagement,
             isResumable: isResumable, usesSASL2: usesSASL2,
             userAgent: memory.map { UserAgent(id: $0.userAgentID, software: software.name) },

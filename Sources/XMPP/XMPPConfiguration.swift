@@ -52,6 +52,12 @@ public struct XMPPConfiguration: Sendable {
     /// Whether authentication, binding and Stream Management go in one exchange (XEP-0388, XEP-0386) where the server offers
     /// that; default true.
     public var usesSASL2 = true
+    /// Whether a token is asked for that logs in the next time (XEP-0484), where the server gives one inside TLS; default true.
+    public var usesTokens = true
+    /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN after SCRAM, SCRAM without channel
+    /// binding after SCRAM with it; default false. A server that has changed for the worse, and somebody who sits in between,
+    /// look alike.
+    public var allowsWeakerLogin = false
     /// What earlier logins left for the next one: shared by the copies of a configuration, and kept in memory, unless said
     /// otherwise.
     public var loginMemory: any LoginMemoryStore = InMemoryLoginMemoryStore()

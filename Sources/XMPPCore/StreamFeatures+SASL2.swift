@@ -28,6 +28,12 @@ extension StreamFeatures {
         inline?.firstChild("sm", namespace: Namespace.streamManagement) != nil
     }
 
+    /// The mechanisms that a token can be had for (XEP-0484 §3.1), in the server's order.
+    public var tokenMechanisms: [String] {
+        inline?.firstChild("fast", namespace: Namespace.fast)?.children("mechanism", namespace: Namespace.fast)
+            .map(\.text) ?? []
+    }
+
     /// Whether a resource can be bound together with the authentication (XEP-0386 §3.1).
     public var offersBind2: Bool { bind2 != nil }
 

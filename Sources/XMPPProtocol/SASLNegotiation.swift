@@ -10,6 +10,12 @@ package struct SASLAuthentication: Sendable {
     package var credentials: SASLCredentials
     /// What the account allows.
     package var policy: SASLPolicy
+    /// A token of an earlier login; it is tried first.
+    package var token: LoginToken?
+    /// Whether to ask for tokens; only for who keeps them.
+    package var wantsToken = false
+    /// The wall-clock time at which the connection was made: tokens that have ended by then are none. `nil` believes in all.
+    package var time: DateTime?
 
     /// Makes it.
     package init(credentials: SASLCredentials, policy: SASLPolicy = SASLPolicy()) {
@@ -48,6 +54,14 @@ package struct SASLNegotiation: Sendable {
     /// The most mechanisms that are tried one after another when the server rejects one as such.
     private static let maximumAttempts = 3
 
+    private let bindings: [ChannelBindingData]
+    /// Whether the attempt that is under way is the one with the token.
+    private var usesToken = false
+    /// Whether the server has refused the token.
+    private(set) var hasLostToken = false
+    /// The mechanism that a new token was asked for.
+    private var requestedToken: SASLMechanismName?
+
     /// Makes a negotiation for the features of a protected stream.
     ///
     /// - Parameters:
@@ -64,6 +78,7 @@ package struct SASLNegotiation: Sendable {
         account = configuration.account
         authentication = configuration.authentication
         offer = SASLAdvertisement(features, profile: profile)
+        bindings = channel.channelBindings
         nonces = (0..<Self.maximumAttempts).map { _ in configuration.random.identifier() }
         selector = SASLMechanismSelector(authentication, on: channel)
     }
@@ -78,7 +93,44 @@ package struct SASLNegotiation: Sendable {
 
     /// Chooses a mechanism and begins.
     package mutating func start() -> Outcome {
-        attempt(0)
+        attemptWithToken() ?? attempt(0)
+    }
+
+    /// Begins with the token of an earlier login; `nil` where there is none that this server, channel and time take.
+    private mutating func attemptWithToken() -> Outcome? {
+        guard profile != .classic, case .account(let account) = authentication.credentials,
+            let token = authentication.token, token.isValid(at: authentication.time),
+            features.tokenMechanisms.contains(token.mechanism.rawValue),
+            var mechanism = HashedTokenMechanism(token, username: account.username, bindings: bindings),
+            let initial = try? mechanism.start()
+        else { return nil }
+        self.mechanism = mechanism
+        usesToken = true
+        let fast = Element("fast", namespace: Namespace.fast, attributes: ["count": String(token.count)])
+        return .send(profile.opening(mechanism.name, initial: initial, wishes: [fast]))
+    }
+
+    /// Asks for a token that is bound to the channel if this login is.
+    private mutating func tokenRequest(_ selection: SASLSelection) -> [Element] {
+        guard authentication.wantsToken, selection.name != .anonymous else { return [] }
+        var insistsOnBinding = authentication.policy.hasUsedChannelBinding
+        if case .bound = selection.binding { insistsOnBinding = true }
+        requestedToken = HashedTokenMechanism.best(
+            of: features.tokenMechanisms, bindings: bindings, insistsOnBinding: insistsOnBinding)
+        return requestedToken.map {
+            [Element("request-token", namespace: Namespace.fast, attributes: ["mechanism": $0.rawValue])]
+        } ?? []
+    }
+
+    /// The token in a success: the one that was asked for, or one in place of that which was used (XEP-0484 §3.5). One
+    /// that has ended already is none.
+    func token(in success: SASL2Success) -> LoginToken? {
+        guard let element = success.token, let text = element["token"], !text.isEmpty,
+            let mechanism = usesToken ? authentication.token?.mechanism : requestedToken,
+            let expiry = element["expiry"].flatMap(DateTime.init)
+        else { return nil }
+        let token = LoginToken(mechanism: mechanism, bytes: Array(text.utf8), expiry: expiry)
+        return token.isValid(at: authentication.time) ? token : nil
     }
 
     private var attempts = 0
@@ -99,7 +151,7 @@ package struct SASLNegotiation: Sendable {
                 credentials: authentication.credentials, advertisement: offer, nonce: nonces[number])
             let initial = try mechanism.start()
             self.mechanism = mechanism
-            return .send(profile.opening(selection.name, initial: initial))
+            return .send(profile.opening(selection.name, initial: initial, wishes: tokenRequest(selection)))
         } catch {
             return .failed(.noMechanism("\(selection.name.rawValue) cannot be used: \(error)"), abort: nil)
         }
@@ -167,6 +219,12 @@ package struct SASLNegotiation: Sendable {
     /// A refusal of the mechanism itself leads to the next of ours; a refusal of the credentials is final, so that a wrong
     /// password is tried once (RFC 6120 §6.4.5).
     private mutating func refused(_ failure: SASLFailure) -> Outcome {
+        if usesToken, failure.condition != .temporaryAuthFailure {
+            // XEP-0484 §4.1: a token that is refused is worth nothing more, and says nothing about the password.
+            usesToken = false
+            hasLostToken = true
+            return attempt(0)
+        }
         switch failure.condition {
         case .invalidMechanism, .mechanismTooWeak:
             guard attempts < Self.maximumAttempts, let current = mechanism?.name else { break }

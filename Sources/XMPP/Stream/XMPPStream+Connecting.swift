@@ -38,6 +38,7 @@ extension XMPPStream {
             Task { await self.cancelAttempt() }
         }
         connecting = nil
+        await saveMemory()
         return outcome
     }
 
@@ -127,6 +128,7 @@ extension XMPPStream {
     }
 
     private func attempt(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
+        await prepareToken()
         let transport: any ByteTransport
         do {
             log(.step, "connecting to \(target)")

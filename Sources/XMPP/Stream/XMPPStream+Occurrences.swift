@@ -16,8 +16,12 @@ extension XMPPStream {
             break
         case .authenticated(let mechanism):
             self.mechanism = mechanism
+            remember(mechanism: SASLMechanismName(rawValue: mechanism))
             log(.step, "authenticated with \(mechanism)")
             reached(.authenticated(mechanism: mechanism))
+        case .token(let token):
+            log(.step, token == nil ? "the token of the last login was refused" : "received a token for the next login")
+            remember { $0.token = token }
         case .established(let session):
             established(session)
         case .resumed(let session):

@@ -66,6 +66,8 @@ public actor XMPPStream {
     var attemptEnd: XMPPError?
     /// What earlier logins of the account left; `nil` before connecting.
     var memory: LoginMemory?
+    /// Whether ``memory`` holds something that is not saved yet.
+    var isMemoryChanged = false
     var isDisconnecting = false
 
     /// Whether the server is asked to keep the session when the connection is lost.

@@ -75,7 +75,7 @@ package struct SASLMechanismSelector: Sendable {
             if offered.contains(.anonymous) { return SASLSelection(name: .anonymous, binding: .none) }
         case .account(let account):
             if let bound = try boundSelection(for: account, offered: offered, offer: offer) { return bound }
-            if let unbound = unboundSelection(for: account, offered: offered) { return unbound }
+            if mayBeUnbound, let unbound = unboundSelection(for: account, offered: offered) { return unbound }
         }
         throw noneUsable(offer)
     }
@@ -108,6 +108,12 @@ package struct SASLMechanismSelector: Sendable {
         return SASLSelection(name: usable.plus, binding: .bound(common))
     }
 
+    /// Whether an exchange may do without channel binding: not where the account has used it before, since somebody in
+    /// between would take it off the list. In the clear, which loopback alone allows, there is no channel to bind to.
+    private var mayBeUnbound: Bool {
+        !policy.hasUsedChannelBinding || policy.allowsWeakerLogin || security == .permittedLoopback
+    }
+
     /// The best mechanism without channel binding, by our order; `nil` when none can be used.
     private func unboundSelection(for account: SASLAccount, offered: Set<SASLMechanismName>) -> SASLSelection? {
         if let best = Self.scram.first(where: { offered.contains($0.plain) && account.canUse($0.digest) }) {
@@ -123,7 +129,7 @@ package struct SASLMechanismSelector: Sendable {
     private func plainObstacle(for account: SASLAccount) -> SASLSelectionError.Reason? {
         if !policy.allowsPlain { return .notAllowed }
         // XEP-0474, business rules: no PLAIN once SCRAM was used.
-        if policy.hasUsedSCRAM && !policy.allowsPlainAfterSCRAM { return .weakerThanBefore }
+        if policy.hasUsedSCRAM && !policy.allowsWeakerLogin { return .weakerThanBefore }
         switch security {
         case .verifiedTLS, .permittedLoopback: break
         case .unverifiedTLS, .clear: return .needsVerifiedTLS
@@ -145,7 +151,8 @@ package struct SASLMechanismSelector: Sendable {
         guard case .account(let account) = credentials else { return .notAnonymous }
         if name == .anonymous { return .notAskedFor }
         if name == .plain { return plainObstacle(for: account) ?? .needsPassword }
-        return isPlus && bindings.isEmpty ? .needsChannelBinding : .needsPassword
+        if isPlus { return bindings.isEmpty ? .needsChannelBinding : .needsPassword }
+        return mayBeUnbound ? .needsPassword : .unboundNow
     }
 
     /// Whether the server offers channel binding at all, be it with mechanisms that are not known here.

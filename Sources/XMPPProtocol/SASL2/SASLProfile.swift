@@ -19,7 +19,12 @@ package enum SASLProfile: Sendable, Equatable {
     }
 
     /// The element that begins an exchange, with the initial response where the mechanism has one.
-    func opening(_ mechanism: SASLMechanismName, initial: [UInt8]?) -> Element {
+    ///
+    /// - Parameters:
+    ///   - mechanism: Which mechanism it is.
+    ///   - initial: The initial response.
+    ///   - wishes: What goes with this attempt and no other; only the profile of XEP-0388 has room for it.
+    func opening(_ mechanism: SASLMechanismName, initial: [UInt8]?, wishes: [Element] = []) -> Element {
         switch self {
         case .classic:
             var auth = Element("auth", namespace: namespace, attributes: ["mechanism": mechanism.rawValue])
@@ -33,7 +38,7 @@ package enum SASLProfile: Sendable, Equatable {
                 authenticate.append(
                     Element("initial-response", namespace: namespace, text: SASLPayload.encode(initial)))
             }
-            authenticate.append(contentsOf: request.elements)
+            authenticate.append(contentsOf: request.elements + wishes)
             return authenticate
         }
     }

@@ -73,17 +73,21 @@ extension StreamStateMachine {
     private mutating func follow(
         _ outcome: SASLNegotiation.Outcome, _ negotiation: SASLNegotiation
     ) -> [StreamAction] {
+        var hadToken = false
+        if case .authenticating(let before) = state { hadToken = !before.hasLostToken }
+        let news: [StreamAction] = hadToken && negotiation.hasLostToken ? [.emit(.token(nil))] : []
         switch outcome {
         case .send(let element):
             state = .authenticating(negotiation)
-            return [.send(element)]
+            return news + [.send(element)]
         case .succeeded(let mechanism, nil):
             return [.emit(.authenticated(mechanism: mechanism))] + open(.authenticated)
         case .succeeded(let mechanism, let success?):
-            return [.emit(.authenticated(mechanism: mechanism)), .limit(configuration.sessionLimits)]
+            let token: [StreamAction] = negotiation.token(in: success).map { [.emit(.token($0))] } ?? []
+            return [.emit(.authenticated(mechanism: mechanism)), .limit(configuration.sessionLimits)] + token
                 + authenticated(success, negotiation.profile, features: negotiation.features)
         case .failed(let end, let abort):
-            return (abort.map { [.send($0)] } ?? []) + abandon(end)
+            return news + (abort.map { [.send($0)] } ?? []) + abandon(end)
         }
     }
 

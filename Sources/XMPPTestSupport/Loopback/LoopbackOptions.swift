@@ -33,6 +33,12 @@ public struct LoopbackOptions: Sendable {
     public var offersSASL2 = false
     /// Whether a resource can be bound together with SASL2 (XEP-0386).
     public var offersBind2 = true
+    /// Whether tokens are given, and taken, together with SASL2 (XEP-0484).
+    public var offersTokens = true
+    /// For how long a token is good; default 21 days.
+    public var tokenLifetime: Duration = .seconds(21 * 86_400)
+    /// Whether a login with a token brings the next one.
+    public var rotatesTokens = true
     /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
     public var iterations = 4_096
     /// Answers every authentication with this failure; `nil` checks the password.

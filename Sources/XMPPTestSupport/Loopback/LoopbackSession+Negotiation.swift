@@ -74,7 +74,7 @@ extension LoopbackSession {
         return lists + [types]
     }
 
-    private var bindings: [ChannelBindingType: [UInt8]] {
+    var bindings: [ChannelBindingType: [UInt8]] {
         var bindings: [ChannelBindingType: [UInt8]] = [:]
         bindings[.tlsExporter] = channel?.exporterBinding
         bindings[.tlsServerEndPoint] = channel?.serverEndPointBinding

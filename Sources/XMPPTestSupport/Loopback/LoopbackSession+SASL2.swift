@@ -12,11 +12,19 @@ extension LoopbackSession {
         var userAgent: String?
         var resume: Element?
         var bind: Element?
+        /// The mechanism that a token is wanted for (XEP-0484 §3.2).
+        var wantedToken: String?
+        /// The mechanism of the token that is used.
+        var usedToken: String?
 
         init(_ authenticate: Element) {
             userAgent = authenticate.firstChild("user-agent", namespace: Namespace.sasl2)?["id"]
             resume = authenticate.firstChild("resume", namespace: Namespace.streamManagement)
             bind = authenticate.firstChild("bind", namespace: Namespace.bind2)
+            wantedToken = authenticate.firstChild("request-token", namespace: Namespace.fast)?["mechanism"]
+            if authenticate.firstChild("fast", namespace: Namespace.fast) != nil {
+                usedToken = authenticate["mechanism"]
+            }
         }
     }
 
@@ -42,6 +50,7 @@ extension LoopbackSession {
             inline.append(bind)
         }
         if options.offersStreamManagement { inline.append(Element("sm", namespace: Namespace.streamManagement)) }
+        if let tokenFeature { inline.append(tokenFeature) }
         if !inline.children.isEmpty { feature.append(inline) }
         return feature
     }
@@ -57,6 +66,12 @@ extension LoopbackSession {
             let initial = response.map { Base64.decode($0.text) }
             // Base64 that is none is no answer at all (XEP-0388 §2.2).
             if case .some(nil) = initial { return refuseExtensible(.incorrectEncoding) }
+            if let fast = element.firstChild("fast", namespace: Namespace.fast) {
+                return answerExtensible(
+                    loginWithToken(
+                        element["mechanism"] ?? "", initial: (initial ?? nil) ?? [],
+                        count: fast["count"].flatMap(UInt32.init), userAgent: extensible?.userAgent))
+            }
             var fresh = makeAuthenticator()
             let step = fresh.start(element["mechanism"] ?? "", initial: initial ?? nil) { router.account(named: $0) }
             authenticator = fresh
@@ -120,6 +135,7 @@ extension LoopbackSession {
             }
             success.append(bound)
         }
+        if let token = freshToken(for: request) { success.append(token) }
         success.append(
             Element("authorization-identifier", namespace: Namespace.sasl2, text: self.jid.description))
         write(success)
