@@ -18,6 +18,9 @@ public struct LoginMemory: Sendable {
     /// Whether the account has logged in bound to its TLS channel: SCRAM without is refused from then on.
     public var hasUsedChannelBinding = false
 
+    /// What the server offered at the last login: the next one sends what follows from that without waiting for it.
+    public var offered: OfferedFeatures?
+
     /// Makes a memory of nothing.
     ///
     /// - Parameter userAgentID: The name of this installation; made up unless said otherwise.

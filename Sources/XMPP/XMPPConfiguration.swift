@@ -54,6 +54,10 @@ public struct XMPPConfiguration: Sendable {
     public var usesSASL2 = true
     /// Whether a token is asked for that logs in the next time (XEP-0484), where the server gives one inside TLS; default true.
     public var usesTokens = true
+    /// Whether a login relies on what the server offered at the last one, and sends at once what it would send a few round
+    /// trips later (XEP-0305, XEP-0509); default true. Where the server has changed, the login begins anew on another
+    /// connection.
+    public var anticipatesFeatures = true
     /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN after SCRAM, SCRAM without channel
     /// binding after SCRAM with it; default false. A server that has changed for the worse, and somebody who sits in between,
     /// look alike.

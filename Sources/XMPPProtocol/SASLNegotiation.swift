@@ -39,8 +39,12 @@ package struct SASLNegotiation: Sendable {
 
     /// How the exchange is carried.
     package let profile: SASLProfile
-    /// What the server offered.
-    let features: StreamFeatures
+    /// What the server offers, or is believed to.
+    private(set) var features: StreamFeatures
+    /// The channel to it.
+    let channel: SecureChannel
+    /// Whether the features turned out to be others than the exchange was begun for.
+    private var isSuperseded = false
     private let account: JID
     private let authentication: SASLAuthentication
     private let selector: SASLMechanismSelector
@@ -78,6 +82,7 @@ package struct SASLNegotiation: Sendable {
         account = configuration.account
         authentication = configuration.authentication
         offer = SASLAdvertisement(features, profile: profile)
+        self.channel = channel
         bindings = channel.channelBindings
         nonces = (0..<Self.maximumAttempts).map { _ in configuration.random.identifier() }
         selector = SASLMechanismSelector(authentication, on: channel)
@@ -89,6 +94,29 @@ package struct SASLNegotiation: Sendable {
     /// Whether the server may resume an earlier session when this succeeds.
     var asksToResume: Bool {
         if case .extensible(let request) = profile { request.resume != nil } else { false }
+    }
+
+    /// Whether the server was told which configuration is relied on (XEP-0509).
+    var reliesOnVersion: Bool {
+        if case .extensible(let request) = profile { request.configVersion != nil } else { false }
+    }
+
+    /// Whether the exchange so far tells nobody the password, however the server has changed.
+    var hidesPassword: Bool { usesToken || mechanismName.hasPrefix("SCRAM-") }
+
+    /// The exchange, now that it is known what the server really offers.
+    func confirmed(by features: StreamFeatures, isSame: Bool) -> SASLNegotiation {
+        var copy = self
+        copy.features = features
+        copy.isSuperseded = !isSame
+        return copy
+    }
+
+    /// Whether an element is the server's refusal to go on because its configuration has changed: that says nothing about
+    /// credentials (XEP-0509 §2.2).
+    func isOutdated(by element: Element) -> Bool {
+        reliesOnVersion && element.isNamed("failure", namespace: Namespace.sasl2)
+            && element.firstChild("config-version-mismatch", namespace: Namespace.initialPipelining) != nil
     }
 
     /// Chooses a mechanism and begins.
@@ -159,6 +187,7 @@ package struct SASLNegotiation: Sendable {
 
     /// Takes a first-level element.
     package mutating func received(_ element: Element) -> Outcome {
+        guard !isSuperseded else { return broken("the server goes on although it has changed what it offers") }
         guard element.namespace == profile.namespace,
             element.children.isEmpty || profile.allowsChildren(in: element)
         else { return broken("the server sent <\(element.localName)/> during authentication") }

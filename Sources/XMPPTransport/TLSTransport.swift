@@ -109,6 +109,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     package var peerIsLoopback: Bool { lower.peerIsLoopback }
 
+    package var roundTrips: Int { lower.roundTrips }
+
     package var pendingBytes: Int {
         checkQueue()
         return plaintext.count + lower.pendingBytes

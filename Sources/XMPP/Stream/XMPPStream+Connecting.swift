@@ -95,7 +95,13 @@ extension XMPPStream {
         var failures: [XMPPError] = []
         for target in targets {
             if Task.isCancelled || isDisconnecting { break }
-            switch await attempt(target, context) {
+            var outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
+            if case .failed(let error?, _) = outcome, machine.hasAnticipated, error.mayComeOfHaste {
+                log(.step, "\(error) Trying again without relying on what was offered before.")
+                remember { $0.offered = nil }
+                outcome = await attempt(target, context, isCautious: true)
+            }
+            switch outcome {
             case .established(let jid): return .success(jid)
             case .failed(let error, spokeXMPP: true):
                 return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
@@ -127,7 +133,9 @@ extension XMPPStream {
         return error
     }
 
-    private func attempt(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
+    private func attempt(
+        _ target: ConnectionTarget, _ context: TLSContext, isCautious: Bool
+    ) async -> AttemptOutcome {
         await prepareToken()
         let transport: any ByteTransport
         do {
@@ -145,7 +153,8 @@ extension XMPPStream {
         ledger.forget()
         keeping?.forgetReceived()
         machine = StreamStateMachine(
-            configuration: configuration.stream(isResumable: isResumable, memory: memory),
+            configuration: configuration.stream(
+                isResumable: isResumable, memory: memory, isCautious: isCautious),
             resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil)
         attemptGotFeatures = false
         attemptEnd = nil

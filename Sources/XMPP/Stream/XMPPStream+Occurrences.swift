@@ -74,6 +74,8 @@ extension XMPPStream {
         features = session.features
         phase = .established
         isSessionAlive = true
+        loginRoundTrips = transport?.roundTrips
+        rememberOffer()
         sessionExpiry?.cancel()
         sessionExpiry = nil
         // The server decides on the address (RFC 6120 §7.6): from now on it is the own one.

@@ -39,6 +39,17 @@ extension XMPPStream {
         }
     }
 
+    /// Notes what the server has offered on the way to the session. What a resumption together with the login did not show
+    /// is as it was.
+    func rememberOffer() {
+        var offered = machine.offered
+        offered.session = offered.session ?? memory?.offered?.session
+        // Direct TLS shows nothing before it; STARTTLS will be on another port.
+        offered.beforeTLS = offered.beforeTLS ?? memory?.offered?.beforeTLS
+        guard offered != memory?.offered else { return }
+        remember { $0.offered = offered }
+    }
+
     /// Changes what is left for the next login.
     func remember(_ change: (inout LoginMemory) -> Void) {
         guard var changed = memory else { return }
@@ -52,6 +63,21 @@ extension XMPPStream {
         while isMemoryChanged, let memory {
             isMemoryChanged = false
             await configuration.loginMemory.save(memory, of: configuration.jid.bare)
+        }
+    }
+}
+
+extension XMPPError {
+    /// Whether a login that had relied on what the server offered before may have failed because of that. A refusal of the
+    /// credentials or of the server's own proof has other reasons.
+    var mayComeOfHaste: Bool {
+        switch code {
+        case .connectionLost, .timedOut, .streamError, .protocolViolation, .tlsUnavailable: true
+        case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .tlsFailed, .certificateRejected,
+            .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated, .bindingFailed,
+            .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled, .invalidConfiguration,
+            .storageFailed:
+            false
         }
     }
 }

@@ -127,6 +127,9 @@ public actor XMPPStream {
     public internal(set) var mechanism: String?
     /// Where the stream is connected to, as `host:port`.
     public internal(set) var endpoint: String?
+    /// How often one side had to wait for the other on the present connection, from its first byte to the session: round
+    /// trips, those of TLS included and those of TCP not.
+    public internal(set) var loginRoundTrips: Int?
     /// Why the stream ended.
     var disconnection: XMPPError?
 

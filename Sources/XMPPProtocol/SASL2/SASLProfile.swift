@@ -74,6 +74,8 @@ package struct InlineRequest: Sendable, Equatable {
     package var resume: Element?
     /// `<bind/>` for a new one (XEP-0386 §3.2).
     package var bind: Element?
+    /// The configuration that is relied on, as the server names it (XEP-0509).
+    package var configVersion: Element?
 
     /// Makes a request.
     package init(userAgent: UserAgent? = nil, resume: Element? = nil, bind: Element? = nil) {
@@ -83,7 +85,7 @@ package struct InlineRequest: Sendable, Equatable {
     }
 
     /// The elements for `<authenticate/>`.
-    var elements: [Element] { [userAgent?.element, resume, bind].compactMap { $0 } }
+    var elements: [Element] { [userAgent?.element, resume, bind, configVersion].compactMap { $0 } }
 }
 
 /// The program that logs in, as the server gets to know it (XEP-0388 §2.3).

@@ -7,15 +7,29 @@ internal import XMPPXML
 extension StreamStateMachine {
     /// Features, or something that must not be there yet.
     mutating func receivedAwaitingFeatures(_ element: Element, _ layer: Layer) -> [StreamAction] {
-        if case .bound(let session) = layer { return receivedAfterBinding(element, session) }
+        if case .bound(let session) = layer {
+            if element.isNamed("features", namespace: Namespace.streams) { offered.session = StreamFeatures(element) }
+            return receivedAfterBinding(element, session)
+        }
         guard element.isNamed("features", namespace: Namespace.streams) else { return unexpected(element, layer) }
         let features = StreamFeatures(element)
         let announcement: [StreamAction] = hasAnnouncedConnection ? [] : [.emit(.connected)]
         hasAnnouncedConnection = true
+        note(features, layer)
+        if let anticipation { return announcement + confirm(anticipation, features, layer) }
         switch layer {
         case .unprotected: return announcement + startTLS(features)
         case .protected(let channel): return announcement + authenticate(features, channel)
         case .authenticated, .bound: return startSession(features)
+        }
+    }
+
+    /// Remembers what the server offers.
+    private mutating func note(_ features: StreamFeatures, _ layer: Layer) {
+        switch layer {
+        case .unprotected: offered.beforeTLS = features
+        case .protected: offered.beforeLogin = features
+        case .authenticated, .bound: offered.session = features
         }
     }
 
@@ -67,6 +81,7 @@ extension StreamStateMachine {
     /// SASL goes on. No stanza may come in between (RFC 6120 §6.3.5).
     mutating func receivedAuthenticating(_ element: Element, _ negotiation: SASLNegotiation) -> [StreamAction] {
         var negotiation = negotiation
+        if negotiation.isOutdated(by: element) { return authenticate(negotiation.features, negotiation.channel) }
         return follow(negotiation.received(element), negotiation)
     }
 
@@ -92,7 +107,7 @@ extension StreamStateMachine {
     }
 
     /// The features of the authenticated stream: an earlier session is taken up before anything is bound (XEP-0198 §5).
-    private mutating func startSession(_ features: StreamFeatures) -> [StreamAction] {
+    mutating func startSession(_ features: StreamFeatures) -> [StreamAction] {
         refuseUnknown(features) ?? resume(features) ?? bind(features)
     }
 

@@ -39,6 +39,9 @@ public struct LoopbackOptions: Sendable {
     public var tokenLifetime: Duration = .seconds(21 * 86_400)
     /// Whether a login with a token brings the next one.
     public var rotatesTokens = true
+    /// The name that the server gives to what it offers (XEP-0509); `nil` for none. A login that relies on another one is
+    /// refused.
+    public var configurationVersion: String?
     /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
     public var iterations = 4_096
     /// Answers every authentication with this failure; `nil` checks the password.

@@ -64,7 +64,10 @@ extension LoopbackSession {
         let mechanisms = offeredMechanisms
         var list = Element("mechanisms", namespace: Namespace.sasl)
         for name in mechanisms { list.append(Element("mechanism", namespace: Namespace.sasl, text: name)) }
-        let lists = [sasl2Feature, router.options.offersSASL1 ? list : nil].compactMap { $0 }
+        var version = Element("config-version", namespace: Namespace.initialPipelining)
+        version["value"] = router.options.configurationVersion
+        let name = version["value"] == nil || !isSecure ? nil : version
+        let lists = [sasl2Feature, name, router.options.offersSASL1 ? list : nil].compactMap { $0 }
         guard mechanisms.contains(where: { $0.hasSuffix("-PLUS") }) else { return lists }
         var types = Element("sasl-channel-binding", namespace: Namespace.saslChannelBinding)
         for type in bindings.keys.map(\.rawValue).sorted() {

@@ -61,6 +61,12 @@ extension LoopbackSession {
         case "authenticate":
             guard isSecure, router.options.offersSASL2 else { return fail(StreamError(.notAuthorized)) }
             extensible = ExtensibleRequest(element)
+            if let relied = element.firstChild("config-version", namespace: Namespace.initialPipelining),
+                relied["value"] != router.options.configurationVersion
+            {
+                return refuseExtensible(
+                    .aborted, Element("config-version-mismatch", namespace: Namespace.initialPipelining))
+            }
             if let failure = router.options.authenticationFailure { return refuseExtensible(failure) }
             let response = element.firstChild("initial-response", namespace: Namespace.sasl2)
             let initial = response.map { Base64.decode($0.text) }
@@ -101,13 +107,11 @@ extension LoopbackSession {
         }
     }
 
-    private func refuseExtensible(_ condition: SASLFailure.Condition) {
+    private func refuseExtensible(_ condition: SASLFailure.Condition, _ detail: Element? = nil) {
         authenticator = nil
         extensible = nil
-        send(
-            Element(
-                "failure", namespace: Namespace.sasl2,
-                children: [Element(condition.rawValue, namespace: Namespace.sasl)]))
+        let reasons = [Element(condition.rawValue, namespace: Namespace.sasl), detail].compactMap { $0 }
+        send(Element("failure", namespace: Namespace.sasl2, children: reasons))
     }
 
     /// The client is who it says; what it asked for is done before it hears of that (XEP-0388 §2.6.1).
