@@ -115,7 +115,7 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
 
     package func send(_ bytes: [UInt8]) {
         checkQueue()
-        guard state == .open || state == .idle, writeFailure == nil else { return }
+        guard state == .open || state == .idle, writeFailure == nil, !bytes.isEmpty else { return }
         hasSentSinceReading = true
         writes.append(bytes)
         scheduleFlush()
