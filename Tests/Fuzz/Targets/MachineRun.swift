@@ -167,7 +167,7 @@ extension StreamConfiguration {
         }
         authentication.token = LoginToken(
             mechanism: SASLMechanismName(rawValue: "HT-SHA-256-NONE"), bytes: Array("t0k".utf8),
-            expiry: DateTime(millisecondsSinceEpoch: .max))
+            expiry: DateTime(millisecondsSinceEpoch: 4_000_000_000_000))
         var offered = OfferedFeatures()
         offered.beforeTLS = features("<starttls xmlns='\(Namespace.startTLS)'/>")
         offered.beforeLogin = features(MachineRun.modern)
