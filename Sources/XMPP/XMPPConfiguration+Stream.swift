@@ -18,7 +18,11 @@ extension XMPPConfiguration {
         policy.allowsWeakerLogin = allowsWeakerLogin
         let credentials: SASLCredentials
         if let localpart = jid.localpart {
-            credentials = .account(SASLAccount(username: localpart, password: password?.secret))
+            credentials = .account(
+                SASLAccount(
+                    username: localpart, password: password?.secret, accessToken: accessToken?.secret,
+                    showsCertificate: clientCertificate != nil,
+                    address: jid.bare.description))
         } else {
             credentials = .anonymous
         }

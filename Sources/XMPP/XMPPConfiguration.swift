@@ -33,6 +33,12 @@ public struct XMPPConfiguration: Sendable {
     public var jid: JID
     /// The password; `nil` logs in without an account (SASL ANONYMOUS), with the bare domain as ``jid``.
     public var password: Password?
+    /// An access token of an authorization server (SASL OAUTHBEARER, RFC 7628), beside the password or in its place. It goes
+    /// through verified TLS alone, and SCRAM is preferred where there is a password too.
+    public var accessToken: Password?
+    /// The client certificate to show to a server that asks for one; where that server offers SASL EXTERNAL, it logs in with it
+    /// before anything else.
+    public var clientCertificate: ClientCertificate?
     /// A host to connect to instead of what DNS says. The certificate must still prove the domain of ``jid``.
     public var host: String?
     /// The port at ``host``; `nil` means 5222, or 5223 for direct TLS.

@@ -54,6 +54,8 @@ package struct SASLNegotiation: Sendable {
     /// Mechanisms that the server offered and then refused as such.
     private var refused: Set<SASLMechanismName> = []
     private var mechanism: (any SASLMechanism)?
+    /// What the exchange is bound to; `nil` for nothing.
+    private(set) var channelBinding: ChannelBindingType?
 
     /// The most mechanisms that are tried one after another when the server rejects one as such.
     private static let maximumAttempts = 3
@@ -133,6 +135,7 @@ package struct SASLNegotiation: Sendable {
             let initial = try? mechanism.start()
         else { return nil }
         self.mechanism = mechanism
+        channelBinding = mechanism.channelBinding
         usesToken = true
         let fast = Element("fast", namespace: Namespace.fast, attributes: ["count": String(token.count)])
         return .send(profile.opening(mechanism.name, initial: initial, wishes: [fast]))
@@ -179,6 +182,7 @@ package struct SASLNegotiation: Sendable {
                 credentials: authentication.credentials, advertisement: offer, nonce: nonces[number])
             let initial = try mechanism.start()
             self.mechanism = mechanism
+            channelBinding = selection.binding.type
             return .send(profile.opening(selection.name, initial: initial, wishes: tokenRequest(selection)))
         } catch {
             return .failed(.noMechanism("\(selection.name.rawValue) cannot be used: \(error)"), abort: nil)

@@ -79,6 +79,8 @@ package struct StreamStateMachine: Sendable {
     var anticipation: Anticipation?
     /// Whether anything was sent because of what the server offered at an earlier login.
     package internal(set) var hasAnticipated = false
+    /// What the login was bound to; `nil` for nothing, or before it.
+    package internal(set) var channelBinding: ChannelBindingType?
     /// What the server has offered on this connection.
     package internal(set) var offered = OfferedFeatures()
     var hasAnnouncedConnection = false

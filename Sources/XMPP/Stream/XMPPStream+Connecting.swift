@@ -79,7 +79,8 @@ extension XMPPStream {
         let targets: [ConnectionTarget]
         let context: TLSContext
         do {
-            context = try configuration.tlsContexts.context(authorities: configuration.certificateAuthorityFile)
+            context = try configuration.tlsContexts.context(
+                authorities: configuration.certificateAuthorityFile, certificate: configuration.clientCertificate)
         } catch {
             return .failure(XMPPError(.invalidConfiguration, "TLS cannot be set up: \(error)."))
         }

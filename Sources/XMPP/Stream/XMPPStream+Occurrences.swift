@@ -16,6 +16,7 @@ extension XMPPStream {
             break
         case .authenticated(let mechanism):
             self.mechanism = mechanism
+            channelBinding = machine.channelBinding?.rawValue
             remember(mechanism: SASLMechanismName(rawValue: mechanism))
             log(.step, "authenticated with \(mechanism)")
             reached(.authenticated(mechanism: mechanism))

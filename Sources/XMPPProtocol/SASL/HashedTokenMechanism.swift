@@ -34,6 +34,9 @@ package struct HashedTokenMechanism: SASLMechanism {
     private let bound: [UInt8]
     private var phase = Phase.initial
 
+    /// What the exchange is bound to; `nil` for nothing.
+    package var channelBinding: ChannelBindingType? { kind.binding }
+
     /// An attempt; `nil` for a mechanism that is not known, or that needs a channel binding that is not there.
     ///
     /// - Parameters:

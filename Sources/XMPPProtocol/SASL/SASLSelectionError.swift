@@ -34,6 +34,10 @@ package struct SASLSelectionError: Error, Hashable, Sendable {
         case unboundNow
         /// It needs a password, or keys for its hash function, and there are none.
         case needsPassword
+        /// It needs an access token, and there is none.
+        case needsAccessToken
+        /// It needs a client certificate, and there is none.
+        case needsCertificate
         /// It logs in as nobody, which was not asked for.
         case notAskedFor
         /// It logs in to an account, where an anonymous login was asked for.
@@ -103,6 +107,8 @@ extension SASLSelectionError.Reason: CustomStringConvertible {
         case .weakerThanBefore: "weaker than what this account used before"
         case .unboundNow: "not bound to the TLS channel, as logins of this account were before"
         case .needsPassword: "needs a password"
+        case .needsAccessToken: "needs an access token"
+        case .needsCertificate: "needs a client certificate"
         case .notAskedFor: "anonymous login was not asked for"
         case .notAnonymous: "not an anonymous login"
         }

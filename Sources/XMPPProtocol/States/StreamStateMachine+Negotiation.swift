@@ -91,6 +91,7 @@ extension StreamStateMachine {
         var hadToken = false
         if case .authenticating(let before) = state { hadToken = !before.hasLostToken }
         let news: [StreamAction] = hadToken && negotiation.hasLostToken ? [.emit(.token(nil))] : []
+        if case .succeeded = outcome { channelBinding = negotiation.channelBinding }
         switch outcome {
         case .send(let element):
             state = .authenticating(negotiation)

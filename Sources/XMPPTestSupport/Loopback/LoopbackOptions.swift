@@ -25,7 +25,7 @@ public struct LoopbackOptions: Sendable {
     }
 
     /// The SASL mechanisms offered, in this order. Default: SCRAM-SHA-512, -256, -1, and PLAIN. The `-PLUS` variants of
-    /// SCRAM and `ANONYMOUS` work too once they are named here.
+    /// SCRAM, `ANONYMOUS` and `OAUTHBEARER` (with the password as token) work too once they are named here.
     public var mechanisms = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"]
     /// Whether authentication is offered as RFC 6120 has it.
     public var offersSASL1 = true
@@ -53,6 +53,9 @@ public struct LoopbackOptions: Sendable {
     public var offersDirectTLS = true
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
+    /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with
+    /// `EXTERNAL` to the account that it names (as XmppAddr), where that mechanism is offered. Fixed when the server starts.
+    public var asksForCertificates = false
     /// What is wrong with the server's certificate.
     public var certificateFlaw: TestCertificate.Flaw?
     /// The names that the certificate presents; `nil` for the domain in every form.
