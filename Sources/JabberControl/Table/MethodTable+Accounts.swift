@@ -117,7 +117,8 @@ extension MethodTable {
     private static let priority = OptionSpec.value(
         "priority", nil, "N", .whole(-128...127), "presence priority", default: "0")
     private static let allowPlain = OptionSpec.flag(
-        "allow-plain", nil, "allow logins weaker than earlier ones: PLAIN after SCRAM, SCRAM without channel binding after it")
+        "allow-plain", nil,
+        "allow logins weaker than earlier ones: PLAIN after SCRAM, SCRAM without channel binding after it")
 
     private static let name = ArgumentSpec("NAME", optional: true, "the account; without it, the default one")
 
