@@ -43,7 +43,6 @@ let package = Package(
         example("BuddyList"),
         example("CustomExtension"),
         example("EchoBot"),
-        example("RoundTrips"),
         example("SendOneMessage"),
     ]
 )

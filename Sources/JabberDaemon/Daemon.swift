@@ -60,10 +60,8 @@ package actor Daemon {
         if let book { return try book.session(for: selection) }
         if let session = sessions[selection] { return session }
         guard !isStopping else { throw ControlError(.cancelled, "the daemon is ending") }
-        // What was not written down as an account leaves no trace.
         let session = try AccountSession(
-            try selection.resolve(paths: environment.paths), environment: environment,
-            as: selection.jid == nil ? .command : nil)
+            try selection.resolve(paths: environment.paths), environment: environment)
         sessions[selection] = session
         return session
     }

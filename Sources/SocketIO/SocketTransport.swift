@@ -39,9 +39,6 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     var readSource: (any DispatchSourceRead)?
     var isReadSourceSuspended = false
     var isPaused = false
-    /// Whether something was sent after what was received last.
-    var hasSentSinceReading = false
-    package internal(set) var roundTrips = 0
     var hasInputEnded = false
     var isContinuationScheduled = false
     /// How many more reads are acknowledged at once; those of a log-in, not of a session.
@@ -115,8 +112,7 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
 
     package func send(_ bytes: [UInt8]) {
         checkQueue()
-        guard state == .open || state == .idle, writeFailure == nil, !bytes.isEmpty else { return }
-        hasSentSinceReading = true
+        guard state == .open || state == .idle, writeFailure == nil else { return }
         writes.append(bytes)
         scheduleFlush()
     }

@@ -61,9 +61,8 @@ enum PEM {
         return KeyHandle(owning: key)
     }
 
-    /// Hands bytes to OpenSSL.
     @discardableResult
-    static func withBIO<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
+    private static func withBIO<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
         bytes.withUnsafeBytes { buffer in
             guard let count = Int32(exactly: buffer.count), let bio = BIO_new_mem_buf(buffer.baseAddress, count) else {
                 return nil

@@ -73,9 +73,8 @@ final class DiagnosisReport: Sendable {
 
     private func offered(_ features: StreamFeatures) {
         let isSecondTime = state.withLock { state in
-            let isBeforeLogin = features.offersSASL || features.offersSASL2
-            defer { state.features = isBeforeLogin ? features : state.features }
-            return !isBeforeLogin
+            defer { state.features = features.offersSASL ? features : state.features }
+            return !features.offersSASL
         }
         // Before TLS there is nothing but the offer of TLS; behind the login the features are those of the session.
         if isSecondTime { return }
@@ -84,11 +83,8 @@ final class DiagnosisReport: Sendable {
 
     private var offers: String {
         let features = state.withLock { $0.features }
-        let newer = features?.sasl2Mechanisms ?? []
-        let mechanisms = newer + (features?.mechanisms ?? []).filter { !newer.contains($0) }
-        guard !mechanisms.isEmpty else { return "no mechanisms offered" }
-        let bindings = features?.channelBindings.map { "; channel bindings: \($0.joined(separator: ", "))" } ?? ""
-        return "offered: \(mechanisms.joined(separator: ", "))\(bindings)\(newer.isEmpty ? "" : "; SASL2")"
+        let mechanisms = features?.mechanisms ?? []
+        return mechanisms.isEmpty ? "no mechanisms offered" : "offered: \(mechanisms.joined(separator: ", "))"
     }
 
     /// The attempt ended with an error: the first step that was not reached is the one that failed.
@@ -155,18 +151,12 @@ final class DiagnosisReport: Sendable {
     }
 
     private static func describe(_ security: ChannelSecurity) -> String {
-        let proof = security.matchedName.map { "proved by the name \($0)" } ?? "proved"
-        return "\(security.subject), issued by \(security.issuer), valid until \(security.notAfter), \(proof); names: "
-            + "\(security.names.joined(separator: ", ")); SHA-256 \(security.hexFingerprint)"
-    }
-}
-
-extension ChannelSecurity {
-    /// The fingerprint in hexadecimal digits.
-    var hexFingerprint: String {
-        fingerprint.map { byte in
+        let fingerprint = security.fingerprint.map { byte in
             let digits = String(byte, radix: 16)
             return digits.utf8.count == 1 ? "0" + digits : digits
         }.joined()
+        let proof = security.matchedName.map { "proved by the name \($0)" } ?? "proved"
+        return "\(security.subject), issued by \(security.issuer), valid until \(security.notAfter), \(proof); names: "
+            + "\(security.names.joined(separator: ", ")); SHA-256 \(fingerprint)"
     }
 }

@@ -35,7 +35,6 @@ struct SessionSettings: Sendable {
             }
             configuration.port = number
         }
-        configuration.allowsWeakerLogin = account.allowPlain
         configuration.software = SoftwareIdentity(name: "jabberctl", version: ProductVersion.current)
         jid = address.bare
         self.configuration = configuration

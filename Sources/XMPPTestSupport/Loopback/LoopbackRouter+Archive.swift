@@ -47,7 +47,7 @@ extension LoopbackRouter {
             return (start.map { entry.at >= $0 } ?? true) && (end.map { entry.at <= $0 } ?? true)
                 && (with.map { with in addresses.contains { $0 == with || $0.bare == with } } ?? true)
         }
-        if let after = set?.firstChild("after", namespace: Self.resultSets)?.text {
+        if !options.archiveGoesInCircles, let after = set?.firstChild("after", namespace: Self.resultSets)?.text {
             guard let place = found.firstIndex(where: { $0.id == after }) else { return nil }
             found.removeFirst(place + 1)
         }
@@ -55,7 +55,7 @@ extension LoopbackRouter {
         let page = found.prefix(max(0, maximum))
         for entry in page { endpoint.deliver(result(entry, query["queryid"], to: endpoint)) }
         var fin = Element("fin", namespace: Self.archive)
-        if page.count == found.count { fin["complete"] = "true" }
+        if page.count == found.count, !options.archiveGoesInCircles { fin["complete"] = "true" }
         var place = Element("set", namespace: Self.resultSets)
         if let first = page.first, let last = page.last {
             place.append(Element("first", namespace: Self.resultSets, text: first.id))

@@ -16,15 +16,7 @@ struct ServerSite {
     let keyFile: String
 
     /// Makes the folder and the certificate, and finds two free ports.
-    ///
-    /// - Parameters:
-    ///   - domain: The domain to serve.
-    ///   - accounts: Passwords by localpart.
-    ///   - areFriends: Whether all accounts see each other.
-    ///   - root: What the server takes for the root of the file system; `nil` for the root.
-    init(
-        domain: String, accounts: [String: String], areFriends: Bool, root: String? = nil
-    ) throws(TestSupportError) {
+    init(domain: String, accounts: [String: String], areFriends: Bool) throws(TestSupportError) {
         do throws(JIDError) {
             self.domain = try JID(domainpart: domain)
         } catch {
@@ -39,7 +31,7 @@ struct ServerSite {
         }
         self.accounts = accounts
         self.areFriends = areFriends
-        folder = try TemporaryFolder(prefix: "xmpp-server", in: root.map { $0 + "/tmp" })
+        folder = try TemporaryFolder(prefix: "xmpp-server")
         let ports = try Self.freePorts()
         (port, directTLSPort) = ports
         let authority = try TestAuthority()

@@ -68,6 +68,23 @@ struct ArchiveTests {
         await server.stop()
     }
 
+    @Test("An archive that goes in circles is left, with its name for it", arguments: [1, 2, 7, 50])
+    func circles(_ size: Int) async throws {
+        let (server, stream) = try await archived(7)
+        await server.changeOptions { $0.archiveGoesInCircles = true }
+        var count = 0
+        do throws(XMPPError) {
+            for try await _ in stream.archive(pageSize: size) { count += 1 }
+            Issue.record("it ended after \(count)")
+        } catch {
+            #expect(error.code == .protocolViolation)
+        }
+        #expect(count == min(size, 7), "the second page is known to be the first")
+        #expect(await stream.isEstablished)
+        await stream.disconnect()
+        await server.stop()
+    }
+
     @Test("A form says what is wanted (XEP-0313 §4.1)")
     func form() throws {
         let filter = ArchiveFilter(
