@@ -13,12 +13,30 @@ enum Attacker {
     /// - Returns: Whether the client ended well.
     static func run(_ flood: Flood, divisor: Int) async throws -> Bool {
         if flood == .header { return try await withEndlessHeader(divisor: divisor) }
+        if flood == .status { return try await FloodedDaemon.run(divisor: divisor) }
         let server = try await LoopbackServer.start(domain: "example.net", accounts: ["romeo": "secret"])
         try await server.add(LoopbackBuddy("juliet", name: "Juliet", resource: "balcony", behaviors: []))
+        if flood == .churn { return try await whileSessionsComeAndGo(server, divisor: divisor) }
+        if flood == .buddies {
+            for number in 0..<flood.count(dividedBy: divisor) / 2 {
+                try await server.add(
+                    LoopbackBuddy(
+                        "b\(number)", name: "Buddy \(number)", groups: ["all", "\(number % 10)"], presence: nil,
+                        behaviors: []))
+            }
+        }
         let client = try start(flood, divisor, port: server.port, authority: server.certificateAuthorityFile)
         _ = try await server.firstElement(from: "romeo", within: .seconds(30)) { $0.localName == "presence" }
         let portions = Locked(flood.portions(dividedBy: divisor))
         _ = await server.flood("romeo") { portions.withLock { $0.next() } }
+        let status = await Task.detached { client.wait() }.value
+        await server.stop()
+        return status == 0
+    }
+
+    /// A server that does nothing but its work.
+    private static func whileSessionsComeAndGo(_ server: LoopbackServer, divisor: Int) async throws -> Bool {
+        let client = try start(.churn, divisor, port: server.port, authority: server.certificateAuthorityFile)
         let status = await Task.detached { client.wait() }.value
         await server.stop()
         return status == 0

@@ -24,6 +24,14 @@ enum Flood: String, CaseIterable, Sendable {
     case elements
     /// A stream header that does not end.
     case header
+    /// Stanzas full of namespaces, prefixes and CDATA sections.
+    case prefixes
+    /// Presence of people who are in the roster, all 10,000 of them.
+    case buddies
+    /// Messages for the daemon, which is asked for its status all the while.
+    case status
+    /// Not what is sent, but sessions that begin and end, in good order and not.
+    case churn
 
     /// What must become of the session.
     enum Expectation: String, Sendable {
@@ -35,7 +43,9 @@ enum Flood: String, CaseIterable, Sendable {
 
     var expectation: Expectation {
         switch self {
-        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names: .delivered
+        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .prefixes, .buddies, .status,
+            .churn:
+            .delivered
         case .stanza, .depth, .attributes, .elements, .header: .refused
         }
     }
@@ -43,7 +53,10 @@ enum Flood: String, CaseIterable, Sendable {
     /// How many pieces there are: stanzas, or KiB of white space, or whatever the one stanza consists of.
     var count: Int {
         switch self {
-        case .messages, .capabilities, .subscriptions, .depth, .attributes: 10_000
+        case .messages, .capabilities, .subscriptions, .depth, .attributes, .status: 10_000
+        case .buddies: 20_000
+        case .prefixes: 500_000
+        case .churn: 1_000
         case .presences, .elements: 100_000
         case .whitespace: 100 * 1_024
         case .names: 2_000_000
@@ -55,16 +68,18 @@ enum Flood: String, CaseIterable, Sendable {
     /// Whether the application hears of each piece.
     var isVisible: Bool {
         switch self {
-        case .messages, .presences, .capabilities, .subscriptions: true
-        case .whitespace, .names, .stanza, .depth, .attributes, .elements, .header: false
+        case .messages, .presences, .capabilities, .subscriptions, .buddies: true
+        case .whitespace, .names, .prefixes, .stanza, .depth, .attributes, .elements, .header, .status, .churn: false
         }
     }
 
     /// How much the client's memory may grow at most, in KiB.
     var maximumGrowth: Int {
         switch self {
-        case .messages: 64 * 1_024
+        case .messages, .buddies, .status: 64 * 1_024
         case .presences, .capabilities, .subscriptions, .names: 16 * 1_024
+        case .prefixes: 5 * 1_024
+        case .churn: 2 * 1_024
         case .whitespace: 1_024
         case .stanza, .depth, .attributes, .elements, .header: 8 * 1_024
         }
@@ -81,7 +96,9 @@ enum Flood: String, CaseIterable, Sendable {
         case .stanza, .depth, .elements: "<message from='mallory@evil.example/x'><body>"
         case .attributes: "<message from='mallory@evil.example/x'"
         case .header: "<?xml version='1.0'?><stream:stream version='1.0'"
-        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names: ""
+        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .prefixes, .buddies, .status,
+            .churn:
+            ""
         }
     }
 
@@ -91,7 +108,7 @@ enum Flood: String, CaseIterable, Sendable {
     /// One of the pieces.
     func piece(_ number: Int) -> String {
         switch self {
-        case .messages:
+        case .messages, .status:
             "<message from='mallory@evil.example/x' type='chat'><body>\(number)</body></message>"
         case .presences:
             "<presence from='stranger\(number)@evil.example/x'><show>away</show><status>Hello there</status></presence>"
@@ -108,6 +125,11 @@ enum Flood: String, CaseIterable, Sendable {
         case .attributes: " a\(number)='\(number)'"
         case .elements: "<a/>"
         case .header: " a\(number)='\(number)'"
+        case .prefixes:
+            "<message from='mallory@evil.example/x'><p:a xmlns:p='urn:example:\(number % 7)' p:b='c'><d xmlns='urn:example:d'>"
+                + "<p:e/><![CDATA[<&\(number)]]></d></p:a></message>"
+        case .buddies: "<presence from='b\(number / 2)@example.net/\(number % 2 == 0 ? "r1" : "r2")'/>"
+        case .churn: ""
         }
     }
 

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Memory and time of this process.
 enum Memory {
-    /// A number of `/proc/self/status`, in KiB.
-    static func read(_ key: String) -> Int {
-        guard let file = fopen("/proc/self/status", "r") else { return 0 }
+    /// A number of `/proc/PROCESS/status`, in KiB where it is a size.
+    static func read(_ key: String, of process: String = "self") -> Int {
+        guard let file = fopen("/proc/\(process)/status", "r") else { return 0 }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         while fgets(&line, Int32(line.count), file) != nil {
@@ -22,6 +22,15 @@ enum Memory {
         guard let file = fopen("/proc/self/clear_refs", "w") else { return }
         fputs("5", file)
         fclose(file)
+    }
+
+    /// How many descriptors this process has open.
+    static func descriptors() -> Int {
+        guard let folder = opendir("/proc/self/fd") else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
     }
 
     /// The monotonic clock in milliseconds.

@@ -19,6 +19,7 @@ internal import XMPP
         configuration.host = "127.0.0.1"
         configuration.port = port
         if !arguments[4].isEmpty { configuration.certificateAuthorityFile = arguments[4] }
+        if flood == .churn { return await Churn.run(configuration, sessions: max(200, flood.count / max(1, divisor))) }
         await Victim(flood).suffer(configuration, count: flood.count(dividedBy: divisor))
         return 0
     }

@@ -33,7 +33,7 @@ struct FloodTests {
         .timeLimit(.minutes(1)),
         arguments: [
             "messages", "presences", "capabilities", "subscriptions", "whitespace", "names", "stanza", "depth",
-            "attributes", "elements", "header",
+            "attributes", "elements", "header", "prefixes", "buddies", "churn",
         ])
     func flood(_ name: String) throws {
         let row = try row(name)
@@ -44,5 +44,14 @@ struct FloodTests {
         #expect(growth <= 2 * bound, "\(growth) KiB")
         // As slow at the end as in the beginning, on a machine that does other things too.
         if let slowdown = Double(row[6]) { #expect(slowdown < 10, "\(row)") }
+    }
+
+    @Test("the daemon tells its status while the session of an account is flooded", .timeLimit(.minutes(1)))
+    func status() throws {
+        let row = try row("status")
+        try #require(row.count == 7, "\(row)")
+        #expect(row[1] == "delivered", "\(row)")
+        // A tenth of a second when nothing else runs.
+        #expect(Int(row[5]) ?? .max < 5_000, "\(row)")
     }
 }

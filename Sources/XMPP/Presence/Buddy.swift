@@ -41,6 +41,14 @@ public struct Buddy: Sendable, Hashable {
         self.resources = resources.sorted(by: Self.precedes)
     }
 
+    /// Makes a buddy of resources that are in order already; the array is shared, not copied.
+    init(jid: JID, item: RosterItem?, ordered resources: [Resource]) {
+        self.jid = jid.bare
+        name = item?.name
+        groups = item?.groups ?? []
+        self.resources = resources
+    }
+
     /// Whether any resource is online.
     public var isOnline: Bool { !resources.isEmpty }
 
@@ -52,7 +60,7 @@ public struct Buddy: Sendable, Hashable {
         if let name, !name.isEmpty { name } else { jid.description }
     }
 
-    private static func precedes(_ left: Resource, _ right: Resource) -> Bool {
+    fileprivate static func precedes(_ left: Resource, _ right: Resource) -> Bool {
         if left.presence.priority != right.presence.priority {
             return left.presence.priority > right.presence.priority
         }
@@ -70,5 +78,25 @@ public struct Buddy: Sendable, Hashable {
         case .xa: 3
         case .dnd: 4
         }
+    }
+}
+
+extension [Buddy.Resource] {
+    /// Puts a resource where it belongs in an array that is in order, in place of the one with its address.
+    ///
+    /// - Parameter maximum: How many there may be: the oldest makes room.
+    mutating func admit(_ resource: Buddy.Resource, maximum: Int) {
+        if let known = firstIndex(where: { $0.jid == resource.jid }) {
+            remove(at: known)
+        } else if count >= maximum, let oldest = indices.min(by: { self[$0].since < self[$1].since }) {
+            remove(at: oldest)
+        }
+        var low = startIndex
+        var high = endIndex
+        while low < high {
+            let middle = (low + high) / 2
+            if Buddy.precedes(resource, self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        insert(resource, at: low)
     }
 }

@@ -20,7 +20,8 @@ struct PresenceTracker: Sendable {
     /// The own bare address.
     var account: JID
     private var contacts: [JID: RosterItem]?
-    private var online: [JID: [JID: Buddy.Resource]] = [:]
+    /// The resources of each contact, best first: a buddy that is told of shares the array.
+    private var online: [JID: [Buddy.Resource]] = [:]
 
     /// Makes a tracker.
     ///
@@ -39,14 +40,11 @@ struct PresenceTracker: Sendable {
     var buddies: [Buddy] { online.keys.map(buddy) }
 
     /// The last available presence of a resource that is online.
-    func presence(of jid: JID) -> Presence? { online[jid.bare]?[jid]?.presence }
+    func presence(of jid: JID) -> Presence? { online[jid.bare]?.first { $0.jid == jid }?.presence }
 
     /// The buddy as far as it is known.
     func buddy(_ jid: JID) -> Buddy {
-        let item = contacts?[jid.bare]
-        return Buddy(
-            jid: jid, name: item?.name, groups: item?.groups ?? [],
-            resources: online[jid.bare].map { Array($0.values) } ?? [])
+        Buddy(jid: jid, item: contact(jid), ordered: online[jid.bare] ?? [])
     }
 
     /// The roster arrived or changed. Whoever may no longer be seen goes offline; the others may have another name.
@@ -93,30 +91,21 @@ struct PresenceTracker: Sendable {
         guard isVisible(bare), wasOnline || contacts != nil || online.count < Self.maximumUnknownContacts else {
             return nil
         }
-        var resources = online[bare] ?? [:]
-        if resources[from] == nil, resources.count >= Self.maximumResources,
-            let oldest = resources.values.min(by: { $0.since < $1.since })
-        {
-            resources[oldest.jid] = nil
-        }
         // A stamp in the future says nothing.
         let since = presence.delay.map { min($0.stamp, now) } ?? now
-        resources[from] = Buddy.Resource(jid: from, presence: presence, since: since)
-        online[bare] = resources
+        online[bare, default: []].admit(
+            Buddy.Resource(jid: from, presence: presence, since: since), maximum: Self.maximumResources)
         return wasOnline ? .changed(buddy(bare)) : .cameOnline(buddy(bare))
     }
 
     /// One resource is gone; without a resource in the address, all of them are (RFC 6121 §4.5.2, §4.3.2).
     private mutating func unavailable(_ from: JID) -> Transition? {
         let bare = from.bare
-        guard var resources = online[bare] else { return nil }
-        if from.isFull {
-            guard resources.removeValue(forKey: from) != nil else { return nil }
-        } else {
-            resources = [:]
-        }
-        guard resources.isEmpty else {
-            online[bare] = resources
+        guard let resources = online[bare] else { return nil }
+        guard from.isFull else { return drop(bare) }
+        guard let index = resources.firstIndex(where: { $0.jid == from }) else { return nil }
+        if resources.count > 1 {
+            online[bare]?.remove(at: index)
             return .changed(buddy(bare))
         }
         return drop(bare)

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+import XMPPTestSupport
+
+/// The programs in places that are not as they should be: modes, owners, links, file systems, variables.
+@Suite("The programs in odd surroundings", .serialized, .timeLimit(.minutes(2)))
+struct SurroundingsTests {
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    /// What a script of the shell did; `$0` is the tool.
+    private struct Outcome {
+        let code: Int32
+        let output: String
+        let errors: String
+    }
+
+    private func shell(_ script: String, _ change: (inout [String: String]) -> Void = { _ in }) throws -> Outcome {
+        var variables = [
+            "HOME": folder.path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_RUNTIME_DIR": folder.path + "/run",
+        ]
+        change(&variables)
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", script, ProcessTests.program]
+        process.environment = variables
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+        return Outcome(
+            code: code, output: String(decoding: text, as: UTF8.self),
+            errors: String(decoding: complaint, as: UTF8.self))
+    }
+
+    private let account = ".config/jabberctl/accounts/test.json"
+    private let secret = #"{"jid": "juliet@example.org", "password": "geheim", "host": "127.0.0.1", "port": 1}"#
+
+    @Test(
+        "settings with a password that others may read are refused, and the error says what to run",
+        arguments: [0o644, 0o640, 0o604, 0o666, 0o660, 0o620, 0o777])
+    func modes(_ mode: Int) throws {
+        try folder.write(secret, to: account, mode: mode)
+        for command in ["ping", "account list"] {
+            let run = try shell(#""$0" --no-daemon "# + command)
+            #expect(run.code == 78, "\(run)")
+            #expect(run.errors.contains("chmod"), "\(run.errors)")
+            #expect(!(run.output + run.errors).contains("geheim"))
+        }
+    }
+
+    @Test("nor is a link to such settings followed, nor another user's believed", .enabled(if: geteuid() == 0))
+    func linksAndOwners() throws {
+        try folder.write(secret, to: "elsewhere.json")
+        try folder.write(secret, to: account)
+        try FileManager.default.removeItem(atPath: folder.path + "/" + account)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/" + account, withDestinationPath: folder.path + "/elsewhere.json")
+        #expect(try shell(#""$0" --no-daemon ping"#).code == 78)
+        try FileManager.default.removeItem(atPath: folder.path + "/" + account)
+        try folder.write(secret, to: account)
+        let run = try shell(#"chown 65534 "$HOME/.config/jabberctl/accounts/test.json" && exec "$0" --no-daemon ping"#)
+        #expect(run.code == 78 && run.errors.contains("chown"), "\(run)")
+    }
+
+    @Test("what the programs make is the user's alone, whatever the umask", arguments: ["000", "022", "077"])
+    func umask(_ mask: String) throws {
+        try folder.write("geheim\n", to: "secret")
+        let script = """
+            mkdir -p -m 700 "$HOME/run"
+            umask \(mask)
+            "$0" account add juliet@example.org --host 127.0.0.1 --port 1 --password-fd 5 5<"$HOME/secret" || exit
+            "$0" daemon start || exit
+            stat -c '%a %n' "$HOME/run/jabberctl/control.sock"
+            "$0" daemon stop; true
+            """
+        let run = try shell(script)
+        #expect(run.code == 0, "\(run)")
+        let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        #expect(names.contains(".config/jabberctl/accounts/juliet@example.org.json"))
+        for name in names {
+            #expect(folder.mode(name) & 0o077 == 0, "\(String(folder.mode(name), radix: 8)) \(name)")
+        }
+        let socket =
+            run.output.split(separator: "\n").first { $0.dropFirst(3).first == " " && $0.hasSuffix("control.sock") }
+            ?? ""
+        #expect(socket.split(separator: " ").first.flatMap { Int($0, radix: 8) }.map { $0 & 0o077 } == 0, "\(socket)")
+    }
+
+    @Test("a folder that others may look into holds no control socket")
+    func openFolder() throws {
+        let run = try shell(#"mkdir -p "$HOME/run/jabberctl"; chmod 755 "$HOME/run/jabberctl"; exec "$0" daemon start"#)
+        #expect(run.code != 0 && run.code < 128, "\(run)")
+        #expect(run.errors.contains("chmod 700"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/run/jabberctl/control.sock"))
+    }
+
+    @Test("a daemon of another user is asked for nothing, and told nothing", .enabled(if: geteuid() == 0))
+    func foreignDaemon() throws {
+        let script = """
+            mkdir -p "$HOME/run/jabberctl"; chmod 755 "$HOME"; chown -R 65534 "$HOME/run"
+            exec 3< <(exec setpriv --reuid=65534 --regid=65534 --clear-groups perl -MIO::Socket::UNIX -e '
+                $| = 1;
+                $SIG{PIPE} = q(IGNORE);
+                my $l = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 1) or die;
+                print "listens\n";
+                my $s = $l->accept;
+                print $s q({"jsonrpc":"2.0","method":"hello","params":{"product":"x","version":"1","api":{"min":1,"max":1},"instance":"i"}}), "\\n";
+                $s->flush; print "told: ", (<$s> // ""), "\n"' "$HOME/run/jabberctl/control.sock")
+            read -r line <&3
+            timeout 20 "$0" --no-ask --timeout 5 daemon info; echo "code $?"
+            read -r line <&3; echo "$line"
+            """
+        let run = try shell(script)
+        #expect(run.output == "code 3\ntold:\n", "\(run)")
+    }
+
+    @Test(
+        "a password keeps every sign on its way through file and login",
+        arguments: [
+            #"two  words # "x" \ é"#, " leading and trailing ", #"'; touch "$HOME/pwned"; '"#, "$(id)`id`", "%s%n%x",
+            "пароль 密码 ñ", "=,==,n=a,r=b", "<&>\"']]>", String(repeating: "x", count: 1_000),
+        ])
+    func passwords(_ password: String) async throws {
+        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": password])
+        try folder.write(password + "\n", to: "secret")
+        let script = """
+            "$0" account add juliet@example.org --host \(server.host) --port \(server.port) \
+                --ca '\(server.certificateAuthorityFile)' --password-fd 5 5<"$HOME/secret" >/dev/null || exit
+            exec "$0" --no-daemon --no-ask ping
+            """
+        let run = try shell(script)
+        #expect(run.code == 0, "\(run)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/pwned"))
+        await server.stop()
+    }
+
+    @Test(
+        "bytes that are no password are refused, and nothing falls over",
+        arguments: [
+            [0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x61, 0x00, 0x62], [0x0A], [0x0D, 0x0A], [], [0xF4, 0x90, 0x80, 0x80],
+            [0x07], [0x7F],
+        ] as [[UInt8]])
+    func noPasswords(_ bytes: [UInt8]) async throws {
+        try Data(bytes).write(to: URL(filePath: folder.path + "/secret"))
+        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
+        let script = """
+            exec "$0" --no-daemon --no-ask --jid juliet@example.org --host \(server.host) --port \(server.port) \
+                --ca '\(server.certificateAuthorityFile)' --password-fd 5 ping 5<"$HOME/secret"
+            """
+        let run = try shell(script)
+        #expect([77, 78, 65].contains(run.code), "\(run)")
+        await server.stop()
+    }
+
+    @Test(
+        "without a home, or with one that is none, a command says what is wrong",
+        arguments: [
+            "unset HOME XDG_RUNTIME_DIR", "HOME=relative/path", "HOME=/dev/null", "HOME=", "HOME=/proc/self/fd",
+            "XDG_CONFIG_HOME=/dev/null/x XDG_STATE_HOME=\u{FF}", "cd /proc/self/fd; exec 0<&-",
+        ])
+    func home(_ preparation: String) throws {
+        for command in ["account list", "online --no-daemon", "daemon info", "version"] {
+            let run = try shell(
+                "\(preparation.hasPrefix("unset") || preparation.hasPrefix("cd") ? preparation : "export " + preparation); exec \"$0\" --no-ask \(command)"
+            )
+            #expect(run.code < 126, "\(command): \(run)")
+            #expect(run.code == 0 || run.errors.hasPrefix("jabberctl: "), "\(command): \(run)")
+        }
+    }
+
+    @Test("locale, time zone and terminal change no byte of what a pipe gets")
+    func locales() throws {
+        let command = #"exec "$0" account list --json"#
+        try folder.write(#"{"jid": "i\u0307@example.org", "priority": 1}"#, to: account)
+        let expected = try shell(command)
+        #expect(expected.code == 0, "\(expected)")
+        for (name, value) in [
+            ("LC_ALL", "tr_TR.UTF-8"), ("LC_ALL", "C"), ("LC_ALL", "de_DE.ISO-8859-1"), ("LANG", "\u{1B}[2J"),
+            ("TZ", ":/etc/passwd"), ("TZ", "\u{FFFF}"), ("TERM", "\u{1B}]0;x\u{7}"), ("COLUMNS", "-1"),
+            ("COLUMNS", "99999999999999999999"), ("NO_COLOR", ""), ("LANGUAGE", String(repeating: "x", count: 70_000)),
+        ] {
+            let run = try shell(command) { $0[name] = value }
+            #expect(run.code == 0 && run.output == expected.output, "\(name)=\(value.prefix(40)): \(run)")
+        }
+    }
+
+    @Test(
+        "on a file system without room nothing is half written, and the old settings stay", .enabled(if: geteuid() == 0)
+    )
+    func fullDisk() throws {
+        try folder.write("geheim\n", to: "secret")
+        let script = """
+            unshare -m bash -c '
+                mount -t tmpfs -o size=16k,mode=700 none "$HOME/small" || exit 99
+                export XDG_CONFIG_HOME="$HOME/small"
+                "$0" account add one@example.org --no-password || exit 98
+                dd if=/dev/zero of="$HOME/small/filler" bs=1k 2>/dev/null
+                "$0" account add two@example.org --password-fd 5 5<"$HOME/secret"; echo "add $?"
+                "$0" account default one@example.org; echo "default $?"
+                "$0" account list -g name; echo "list $?"
+                find "$HOME/small" -name "*.new" | wc -l
+                rm "$HOME/small/filler"
+                "$0" account add two@example.org --no-password >/dev/null; echo "again $?"
+            ' "$0"
+            """
+        try FileManager.default.createDirectory(atPath: folder.path + "/small", withIntermediateDirectories: true)
+        let run = try shell(script)
+        // Where not even root may mount there is nothing to see.
+        guard run.code != 99 else { return }
+        #expect(run.output.contains("add 74") && run.output.contains("one@example.org\nlist 0\n0\nagain 0"), "\(run)")
+        #expect(!run.output.contains("default 128") && run.errors.contains("No space left"), "\(run)")
+    }
+
+    @Test(
+        "a server that IPv6 alone leads to is reached",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/net/if_inet6")))
+    func onlyIPv6() async throws {
+        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
+        try folder.write("secret\n", to: "secret")
+        // A relay from ::1, where nothing listens on 127.0.0.1.
+        let script = """
+            exec 3< <(exec perl -MIO::Socket::IP -MIO::Select -e '
+                $| = 1;
+                my $l = IO::Socket::IP->new(LocalHost => "::1", LocalPort => 0, Listen => 1) or exit 99;
+                print $l->sockport, "\\n";
+                my $a = $l->accept; my $b = IO::Socket::IP->new(PeerHost => "127.0.0.1", PeerPort => $ARGV[0]);
+                my $s = IO::Select->new($a, $b);
+                while (my @r = $s->can_read) { for (@r) { sysread($_, my $x, 65536) or exit 0;
+                    syswrite($_ == $a ? $b : $a, $x); } }' \(server.port))
+            read -r port <&3 || exit 99
+            exec "$0" --no-daemon --no-ask --jid juliet@example.org --host ::1 --port "$port" \
+                --ca '\(server.certificateAuthorityFile)' --password-fd 5 ping 5<"$HOME/secret"
+            """
+        let run = try shell(script)
+        #expect(run.code == 0 || run.code == 99, "\(run)")
+        await server.stop()
+    }
+}
