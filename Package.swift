@@ -105,7 +105,7 @@ let package = Package(
 
         // What floods do to a client: measured by Benchmarks/run, asserted in XMPPTests.
         .executableTarget(
-            name: "xmpp-floods", dependencies: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"],
+            name: "xmpp-floods", dependencies: ["XMPP", "XMPPXML", "XMPPTestSupport", "JabberControl", "SocketIO"],
             path: "Benchmarks/Floods", swiftSettings: strict + [callerIsolated]),
 
         // A client that is killed at every system call: run whole by `make sweep`, in part by XMPPTests.
@@ -132,7 +132,7 @@ let package = Package(
             "XMPPTests",
             [
                 "XMPP", "XMPPStorage", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO",
-                "XMPPTransport", "XMPPTestSupport", "xmpp-floods", "xmpp-sweep",
+                "XMPPTransport", "XMPPTestSupport", "xmpp-floods", "xmpp-sweep", "jabberctld",
             ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),

@@ -51,7 +51,8 @@ enum Floors {
         "xmpp-sweep": Room(
             own: ["XMPP", "XMPPStorage", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
         "xmpp-outbox": Room(own: ["XMPPStorage", "XMPP", "XMPPTestSupport", "CSQLite"], platform: events),
-        "xmpp-floods": Room(own: ["XMPP", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
+        "xmpp-floods": Room(
+            own: ["XMPP", "XMPPXML", "XMPPTestSupport", "JabberControl", "SocketIO"], platform: events),
     ]
 
     /// What a target may not import or depend on, as one sentence for each breach.
