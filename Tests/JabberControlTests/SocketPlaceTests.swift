@@ -74,6 +74,19 @@ struct SocketPlaceTests {
         #expect(error?.message.contains("chmod 700") == true)
     }
 
+    @Test("A folder that is a link, or somebody else's, is refused")
+    func foreignFolder() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try PrivateFile.makeFolder(folder + "/elsewhere")
+        #expect(symlink(folder + "/elsewhere", folder + "/run") == 0)
+        #expect(#expect(throws: ControlError.self) { try place.take() }?.code == .permissions)
+        unlink(folder + "/run")
+        guard geteuid() == 0 else { return }
+        try PrivateFile.makeFolder(folder + "/run")
+        chown(folder + "/run", 65_534, 65_534)
+        #expect(#expect(throws: ControlError.self) { try place.take() }?.code == .permissions)
+    }
+
     @Test(
         "A path that no socket can have is refused",
         arguments: ["control.sock", "/" + String(repeating: "x", count: 107)])

@@ -193,6 +193,21 @@ struct JIDTests {
         #expect(error?.reason == .notUTF8)
     }
 
+    @Test("a part that cannot fit is refused by its length, before anything in it is looked at (RFC 7622 §3.1)")
+    func work() {
+        let long = String(repeating: " ", count: 4 * 1_023 + 1)
+        for (string, part) in [(long + "@example.org", JIDError.Part.localpart), ("a@b/\u{1}" + long, .resourcepart)] {
+            let error = #expect(throws: JIDError.self) { _ = try JID(string) }
+            #expect(error?.part == part && error?.reason == .tooLong)
+        }
+    }
+
+    @Test("a domain that does not read back as it was written is none (RFC 7622 §3.2)")
+    func unstableDomain() {
+        let error = #expect(throws: JIDError.self) { _ = try JID("u@XN--BCERa") }
+        #expect(error?.reason == .unstable)
+    }
+
     @Test("JIDs sort by account, then server, then resource")
     func order() throws {
         let sorted = ["example.org", "a@b", "a@b/r", "a@b/s", "a@b.org", "a.b@b"]

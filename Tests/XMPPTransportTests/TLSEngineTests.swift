@@ -116,6 +116,17 @@ private final class EnginePair {
         #expect(!client.isResumed)
     }
 
+    @Test("a channel of TLS 1.2 that could be another's has no exporter to bind to (RFC 9266 §4.2)")
+    func exporterOfOldTLS() throws {
+        let pair = try EnginePair(settings: Self.version(.tls12)) { context in
+            // SSL_OP_NO_EXTENDED_MASTER_SECRET, a macro that Swift does not import.
+            _ = SSL_CTX_set_options(context.handle, 1)
+        }
+        try pair.handshake()
+        #expect(pair.client.properties().exporterBinding == nil)
+        #expect(pair.client.properties().serverEndPointBinding?.count == 32)
+    }
+
     @Test("the server is told the JID's domain, and an address is never a server name (RFC 6066 §3)")
     func serverName() throws {
         let pair = try EnginePair()

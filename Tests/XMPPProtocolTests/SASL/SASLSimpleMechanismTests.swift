@@ -88,6 +88,14 @@ import XMPPCrypto
         #expect(SASLPayload.encode([0x66]) == "Zg==")
     }
 
+    @Test("what is too long is not even looked at (RFC 6120 §13.12)")
+    func tooLong() {
+        #expect(throws: SASLError.challengeTooLong(maximum: 8_192)) {
+            try SASLPayload.decode(String(repeating: "!", count: 1_000_000))
+        }
+        #expect(throws: SASLError.notBase64) { try SASLPayload.decode(String(repeating: "!", count: 8_000)) }
+    }
+
     @Test("an empty success has no data, one with = has empty data (RFC 6120 §6.4.6)")
     func additionalData() throws {
         #expect(try SASLPayload.decodeAdditionalData("") == nil)

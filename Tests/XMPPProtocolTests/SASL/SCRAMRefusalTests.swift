@@ -133,4 +133,13 @@ import XMPPCrypto
             try mechanism.succeed(with: Array("\(row.server_final),m=x".utf8))
         }
     }
+
+    @Test("a second signature beside the right one is refused (RFC 5802 §7)")
+    func twoSignatures() throws {
+        let row = try SASLVectors.exchange("rfc5802")
+        for message in ["\(row.server_final),\(row.server_final)", "\(row.server_final),x=1,x=2"] {
+            var mechanism = try row.answered()
+            #expect(throws: SASLError.malformedMessage) { try mechanism.succeed(with: Array(message.utf8)) }
+        }
+    }
 }

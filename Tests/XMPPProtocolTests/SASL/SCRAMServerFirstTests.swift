@@ -34,6 +34,7 @@ import XMPPCrypto
             "r=abcd,s=MTIzNDU2Nzg=,i=4096,z", "r=abcd,s=MTIzNDU2Nzg=,i=4096,z=", "r=abcd,s=MTIzNDU2Nzg=,i=4096,1=x",
             "r=abcd,s=MTIzNDU2Nzg=,i=4096,z=1,z=2", "r=abcd,s=MTIzNDU2Nzg=,i=4096,r=abce",
             "R=abcd,S=MTIzNDU2Nzg=,I=4096", "r=abcd,s=MTIzNDU2Nzg=,z=1,i=4096", "r=ab\u{0}cd,s=MTIzNDU2Nzg=,i=4096",
+            "r=abcd,s=MTIzNDU2Nzg=,i=4096,z=1\u{0}2",
             "r=abcd,s=,i=4096", "r=abcd,s=MTIz NDU2Nzg=,i=4096", "r=abcd,s=MTIzNDU2Nzg=,i=4096,h=***",
         ])
     func grammar(message: String) {
