@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import XMPPTestSupport
 
 /// The program that `Benchmarks/run` measures with, with smaller floods and wider margins: tests are built for debugging.
 @Suite("A client under floods")
@@ -41,7 +42,8 @@ struct FloodTests {
         #expect(row[0] == name && row[1] == row[2], "\(row)")
         let growth = try #require(Int(row[3]))
         let bound = try #require(Int(row[4]))
-        #expect(growth <= 2 * bound, "\(growth) KiB")
+        // The thread sanitizer keeps four bytes and more of its own for each byte that was touched.
+        #expect(growth <= (Patience.isSanitized ? 8 : 2) * bound, "\(growth) KiB")
         // As slow at the end as in the beginning, on a machine that does other things too.
         if let slowdown = Double(row[6]) { #expect(slowdown < 10, "\(row)") }
     }
