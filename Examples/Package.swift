@@ -43,6 +43,7 @@ let package = Package(
         example("BuddyList"),
         example("CustomExtension"),
         example("EchoBot"),
+        example("RoundTrips"),
         example("SendOneMessage"),
     ]
 )

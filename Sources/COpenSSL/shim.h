@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -72,6 +73,10 @@ static inline GENERAL_NAME *shim_sk_GENERAL_NAME_value(const GENERAL_NAMES *name
 
 static inline int shim_sk_X509_num(const STACK_OF(X509) *chain) {
     return sk_X509_num(chain);
+}
+
+static inline void shim_sk_X509_free(STACK_OF(X509) *chain) {
+    sk_X509_free(chain);
 }
 
 static inline X509 *shim_sk_X509_value(const STACK_OF(X509) *chain, int index) {

@@ -60,8 +60,10 @@ package actor Daemon {
         if let book { return try book.session(for: selection) }
         if let session = sessions[selection] { return session }
         guard !isStopping else { throw ControlError(.cancelled, "the daemon is ending") }
+        // What was not written down as an account leaves no trace.
         let session = try AccountSession(
-            try selection.resolve(paths: environment.paths), environment: environment)
+            try selection.resolve(paths: environment.paths), environment: environment,
+            as: selection.jid == nil ? .command : nil)
         sessions[selection] = session
         return session
     }

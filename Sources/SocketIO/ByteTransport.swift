@@ -54,6 +54,9 @@ package protocol ByteTransport: AnyObject, Sendable {
     /// Bytes accepted by ``send(_:)`` and not yet handed to the system.
     var pendingBytes: Int { get }
 
+    /// How often something came after something had been sent: round trips, where one side waits for the other.
+    var roundTrips: Int { get }
+
     /// Whether the peer is on this machine's loopback interface, so that nobody on the way can read along.
     var peerIsLoopback: Bool { get }
 
@@ -79,4 +82,9 @@ package protocol ByteTransport: AnyObject, Sendable {
 
     /// Closes now; what is queued is dropped. Idempotent.
     func abort()
+}
+
+extension ByteTransport {
+    /// None, where nobody counts.
+    package var roundTrips: Int { 0 }
 }

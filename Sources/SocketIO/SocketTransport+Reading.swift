@@ -61,6 +61,10 @@ extension SocketTransport {
             case .bytes(let bytes):
                 share -= bytes.count
                 acknowledgeAtOnce(descriptor)
+                if hasSentSinceReading {
+                    hasSentSinceReading = false
+                    roundTrips += 1
+                }
                 if state == .open { handler?(.received(bytes)) }
             case .nothing:
                 return

@@ -39,6 +39,9 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     var readSource: (any DispatchSourceRead)?
     var isReadSourceSuspended = false
     var isPaused = false
+    /// Whether something was sent after what was received last.
+    var hasSentSinceReading = false
+    package internal(set) var roundTrips = 0
     var hasInputEnded = false
     var isContinuationScheduled = false
     /// How many more reads are acknowledged at once; those of a log-in, not of a session.
@@ -112,7 +115,8 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
 
     package func send(_ bytes: [UInt8]) {
         checkQueue()
-        guard state == .open || state == .idle, writeFailure == nil else { return }
+        guard state == .open || state == .idle, writeFailure == nil, !bytes.isEmpty else { return }
+        hasSentSinceReading = true
         writes.append(bytes)
         scheduleFlush()
     }

@@ -2,6 +2,7 @@
 
 public import XMPPCore
 internal import XMPPCrypto
+public import XMPPProtocol
 
 /// What the logins of an account leave for the next one.
 ///
@@ -10,6 +11,15 @@ public struct LoginMemory: Sendable {
     /// Under which name this installation logs in to the account: a UUID of version 4 (XEP-0388 §2.3). A server takes
     /// whoever comes with it for the same program, and ends that program's earlier session.
     public var userAgentID: String
+    /// The token that the server gave for the next login (XEP-0484); as good as the password.
+    public var token: LoginToken?
+    /// Whether the account has logged in with SCRAM: PLAIN is refused from then on (XEP-0474).
+    public var hasUsedSCRAM = false
+    /// Whether the account has logged in bound to its TLS channel: SCRAM without is refused from then on.
+    public var hasUsedChannelBinding = false
+
+    /// What the server offered at the last login: the next one sends what follows from that without waiting for it.
+    public var offered: OfferedFeatures?
 
     /// Makes a memory of nothing.
     ///

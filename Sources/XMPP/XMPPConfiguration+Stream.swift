@@ -9,22 +9,35 @@ extension XMPPConfiguration {
     /// - Parameters:
     ///   - isResumable: Whether the server is asked to keep the session when the connection is lost.
     ///   - memory: What earlier logins left.
-    func stream(isResumable: Bool, memory: LoginMemory? = nil) -> StreamConfiguration {
+    ///   - isCautious: Whether nothing is sent before the server has offered it on this connection.
+    func stream(isResumable: Bool, memory: LoginMemory? = nil, isCautious: Bool = true) -> StreamConfiguration {
         var policy = SASLPolicy()
         policy.allowsPlain = allowsPlain
-        policy.hasUsedSCRAM = hasUsedSCRAM
+        policy.hasUsedSCRAM = hasUsedSCRAM || memory?.hasUsedSCRAM == true
+        policy.hasUsedChannelBinding = memory?.hasUsedChannelBinding == true
+        policy.allowsWeakerLogin = allowsWeakerLogin
         let credentials: SASLCredentials
         if let localpart = jid.localpart {
-            credentials = .account(SASLAccount(username: localpart, password: password?.secret))
+            credentials = .account(
+                SASLAccount(
+                    username: localpart, password: password?.secret, accessToken: accessToken?.secret,
+                    showsCertificate: clientCertificate != nil,
+                    address: jid.bare.description))
         } else {
             credentials = .anonymous
         }
-        return StreamConfiguration(
+        var authentication = SASLAuthentication(credentials: credentials, policy: policy)
+        authentication.token = memory?.token
+        authentication.wantsToken = memory != nil && usesTokens
+        authentication.time = .now
+        var stream = StreamConfiguration(
             account: jid, resource: jid.resourcepart,
-            authentication: SASLAuthentication(credentials: credentials, policy: policy), security: securityPolicy,
+            authentication: authentication, security: securityPolicy,
             language: language, sessionLimits: limits, usesStreamManagement: usesStreamManagement,
             isResumable: isResumable, usesSASL2: usesSASL2,
             userAgent: memory.map { UserAgent(id: $0.userAgentID, software: software.name) },
             bindTag: jid.resourcepart ?? software.name, keepalive: keepalive, timeouts: timeouts, random: random)
+        if !isCautious { stream.expected = memory?.offered }
+        return stream
     }
 }

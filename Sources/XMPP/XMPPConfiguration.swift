@@ -33,6 +33,12 @@ public struct XMPPConfiguration: Sendable {
     public var jid: JID
     /// The password; `nil` logs in without an account (SASL ANONYMOUS), with the bare domain as ``jid``.
     public var password: Password?
+    /// An access token of an authorization server (SASL OAUTHBEARER, RFC 7628), beside the password or in its place. It goes
+    /// through verified TLS alone, and SCRAM is preferred where there is a password too.
+    public var accessToken: Password?
+    /// The client certificate to show to a server that asks for one; where that server offers SASL EXTERNAL, it logs in with it
+    /// before anything else.
+    public var clientCertificate: ClientCertificate?
     /// A host to connect to instead of what DNS says. The certificate must still prove the domain of ``jid``.
     public var host: String?
     /// The port at ``host``; `nil` means 5222, or 5223 for direct TLS.
@@ -52,6 +58,16 @@ public struct XMPPConfiguration: Sendable {
     /// Whether authentication, binding and Stream Management go in one exchange (XEP-0388, XEP-0386) where the server offers
     /// that; default true.
     public var usesSASL2 = true
+    /// Whether a token is asked for that logs in the next time (XEP-0484), where the server gives one inside TLS; default true.
+    public var usesTokens = true
+    /// Whether a login relies on what the server offered at the last one, and sends at once what it would send a few round
+    /// trips later (XEP-0305, XEP-0509); default true. Where the server has changed, the login begins anew on another
+    /// connection.
+    public var anticipatesFeatures = true
+    /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN after SCRAM, SCRAM without channel
+    /// binding after SCRAM with it; default false. A server that has changed for the worse, and somebody who sits in between,
+    /// look alike.
+    public var allowsWeakerLogin = false
     /// What earlier logins left for the next one: shared by the copies of a configuration, and kept in memory, unless said
     /// otherwise.
     public var loginMemory: any LoginMemoryStore = InMemoryLoginMemoryStore()

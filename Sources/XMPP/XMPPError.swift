@@ -134,7 +134,7 @@ extension XMPPError {
             self.init(
                 isDeferred ? .authenticationDeferred : .authenticationRefused,
                 "\(domain) refused the login with \(mechanism): \(clause(failure))."
-                    + (isDeferred ? " Try again later." : " Check the address and the password."),
+                    + (isDeferred ? " Try again later." : Self.advice(mechanism)),
                 saslFailure: failure, mechanism: mechanism)
         case .serverNotAuthenticated(let reason, let mechanism):
             self.init(
@@ -153,6 +153,15 @@ extension XMPPError {
                     ? "\(domain) closed the connection without a word."
                     : "The connection to \(domain) was lost: \(reason).")
         }
+    }
+
+    /// What to think of refused credentials. A login that is bound to the channel fails too when somebody sits in between.
+    private static func advice(_ mechanism: String) -> String {
+        let isBound = mechanism.hasSuffix("-PLUS") || mechanism.hasSuffix("-EXPR") || mechanism.hasSuffix("-ENDP")
+        return " Check the address and the password."
+            + (isBound
+                ? " The login was bound to the TLS channel: if both are right, somebody else holds the other end of it, with "
+                    + "a certificate that is valid all the same (channel binding mismatch)." : "")
     }
 
     /// The error for a request that was answered with an error, or with something that is no answer to it.

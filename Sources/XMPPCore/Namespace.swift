@@ -40,4 +40,8 @@ public enum Namespace {
     public static let sasl2 = "urn:xmpp:sasl:2"
     /// Bind 2 (XEP-0386).
     public static let bind2 = "urn:xmpp:bind:0"
+    /// Initial Authentication Pipelining (XEP-0509).
+    public static let initialPipelining = "urn:xmpp:iap:0"
+    /// Fast Authentication Streamlining Tokens (XEP-0484).
+    public static let fast = "urn:xmpp:fast:0"
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import XMPPXML
+public import XMPPXML
 
 extension StreamFeatures {
     private var authentication: Element? {
@@ -26,6 +26,17 @@ extension StreamFeatures {
     /// Whether a session can be resumed together with the authentication (XEP-0198 §9.2).
     public var offersInlineResumption: Bool {
         inline?.firstChild("sm", namespace: Namespace.streamManagement) != nil
+    }
+
+    /// The name that the server gives to what it offers now (XEP-0509 §2.1); `nil` when it gives none.
+    public var configVersion: Element? {
+        element.firstChild("config-version", namespace: Namespace.initialPipelining)
+    }
+
+    /// The mechanisms that a token can be had for (XEP-0484 §3.1), in the server's order.
+    public var tokenMechanisms: [String] {
+        inline?.firstChild("fast", namespace: Namespace.fast)?.children("mechanism", namespace: Namespace.fast)
+            .map(\.text) ?? []
     }
 
     /// Whether a resource can be bound together with the authentication (XEP-0386 §3.1).

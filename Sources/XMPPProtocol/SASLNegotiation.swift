@@ -10,6 +10,12 @@ package struct SASLAuthentication: Sendable {
     package var credentials: SASLCredentials
     /// What the account allows.
     package var policy: SASLPolicy
+    /// A token of an earlier login; it is tried first.
+    package var token: LoginToken?
+    /// Whether to ask for tokens; only for who keeps them.
+    package var wantsToken = false
+    /// The wall-clock time at which the connection was made: tokens that have ended by then are none. `nil` believes in all.
+    package var time: DateTime?
 
     /// Makes it.
     package init(credentials: SASLCredentials, policy: SASLPolicy = SASLPolicy()) {
@@ -33,8 +39,12 @@ package struct SASLNegotiation: Sendable {
 
     /// How the exchange is carried.
     package let profile: SASLProfile
-    /// What the server offered.
-    let features: StreamFeatures
+    /// What the server offers, or is believed to.
+    private(set) var features: StreamFeatures
+    /// The channel to it.
+    let channel: SecureChannel
+    /// Whether the features turned out to be others than the exchange was begun for.
+    private var isSuperseded = false
     private let account: JID
     private let authentication: SASLAuthentication
     private let selector: SASLMechanismSelector
@@ -44,9 +54,19 @@ package struct SASLNegotiation: Sendable {
     /// Mechanisms that the server offered and then refused as such.
     private var refused: Set<SASLMechanismName> = []
     private var mechanism: (any SASLMechanism)?
+    /// What the exchange is bound to; `nil` for nothing.
+    private(set) var channelBinding: ChannelBindingType?
 
     /// The most mechanisms that are tried one after another when the server rejects one as such.
     private static let maximumAttempts = 3
+
+    private let bindings: [ChannelBindingData]
+    /// Whether the attempt that is under way is the one with the token.
+    private var usesToken = false
+    /// Whether the server has refused the token.
+    private(set) var hasLostToken = false
+    /// The mechanism that a new token was asked for.
+    private var requestedToken: SASLMechanismName?
 
     /// Makes a negotiation for the features of a protected stream.
     ///
@@ -64,6 +84,8 @@ package struct SASLNegotiation: Sendable {
         account = configuration.account
         authentication = configuration.authentication
         offer = SASLAdvertisement(features, profile: profile)
+        self.channel = channel
+        bindings = channel.channelBindings
         nonces = (0..<Self.maximumAttempts).map { _ in configuration.random.identifier() }
         selector = SASLMechanismSelector(authentication, on: channel)
     }
@@ -76,9 +98,70 @@ package struct SASLNegotiation: Sendable {
         if case .extensible(let request) = profile { request.resume != nil } else { false }
     }
 
+    /// Whether the server was told which configuration is relied on (XEP-0509).
+    var reliesOnVersion: Bool {
+        if case .extensible(let request) = profile { request.configVersion != nil } else { false }
+    }
+
+    /// Whether the exchange so far tells nobody the password, however the server has changed.
+    var hidesPassword: Bool { usesToken || mechanismName.hasPrefix("SCRAM-") }
+
+    /// The exchange, now that it is known what the server really offers.
+    func confirmed(by features: StreamFeatures, isSame: Bool) -> SASLNegotiation {
+        var copy = self
+        copy.features = features
+        copy.isSuperseded = !isSame
+        return copy
+    }
+
+    /// Whether an element is the server's refusal to go on because its configuration has changed: that says nothing about
+    /// credentials (XEP-0509 §2.2).
+    func isOutdated(by element: Element) -> Bool {
+        reliesOnVersion && element.isNamed("failure", namespace: Namespace.sasl2)
+            && element.firstChild("config-version-mismatch", namespace: Namespace.initialPipelining) != nil
+    }
+
     /// Chooses a mechanism and begins.
     package mutating func start() -> Outcome {
-        attempt(0)
+        attemptWithToken() ?? attempt(0)
+    }
+
+    /// Begins with the token of an earlier login; `nil` where there is none that this server, channel and time take.
+    private mutating func attemptWithToken() -> Outcome? {
+        guard profile != .classic, case .account(let account) = authentication.credentials,
+            let token = authentication.token, token.isValid(at: authentication.time),
+            features.tokenMechanisms.contains(token.mechanism.rawValue),
+            var mechanism = HashedTokenMechanism(token, username: account.username, bindings: bindings),
+            let initial = try? mechanism.start()
+        else { return nil }
+        self.mechanism = mechanism
+        channelBinding = mechanism.channelBinding
+        usesToken = true
+        let fast = Element("fast", namespace: Namespace.fast, attributes: ["count": String(token.count)])
+        return .send(profile.opening(mechanism.name, initial: initial, wishes: [fast]))
+    }
+
+    /// Asks for a token that is bound to the channel if this login is.
+    private mutating func tokenRequest(_ selection: SASLSelection) -> [Element] {
+        guard authentication.wantsToken, selection.name != .anonymous else { return [] }
+        var insistsOnBinding = authentication.policy.hasUsedChannelBinding
+        if case .bound = selection.binding { insistsOnBinding = true }
+        requestedToken = HashedTokenMechanism.best(
+            of: features.tokenMechanisms, bindings: bindings, insistsOnBinding: insistsOnBinding)
+        return requestedToken.map {
+            [Element("request-token", namespace: Namespace.fast, attributes: ["mechanism": $0.rawValue])]
+        } ?? []
+    }
+
+    /// The token in a success: the one that was asked for, or one in place of that which was used (XEP-0484 §3.5). One
+    /// that has ended already is none.
+    func token(in success: SASL2Success) -> LoginToken? {
+        guard let element = success.token, let text = element["token"], !text.isEmpty,
+            let mechanism = usesToken ? authentication.token?.mechanism : requestedToken,
+            let expiry = element["expiry"].flatMap(DateTime.init)
+        else { return nil }
+        let token = LoginToken(mechanism: mechanism, bytes: Array(text.utf8), expiry: expiry)
+        return token.isValid(at: authentication.time) ? token : nil
     }
 
     private var attempts = 0
@@ -99,7 +182,8 @@ package struct SASLNegotiation: Sendable {
                 credentials: authentication.credentials, advertisement: offer, nonce: nonces[number])
             let initial = try mechanism.start()
             self.mechanism = mechanism
-            return .send(profile.opening(selection.name, initial: initial))
+            channelBinding = selection.binding.type
+            return .send(profile.opening(selection.name, initial: initial, wishes: tokenRequest(selection)))
         } catch {
             return .failed(.noMechanism("\(selection.name.rawValue) cannot be used: \(error)"), abort: nil)
         }
@@ -107,6 +191,7 @@ package struct SASLNegotiation: Sendable {
 
     /// Takes a first-level element.
     package mutating func received(_ element: Element) -> Outcome {
+        guard !isSuperseded else { return broken("the server goes on although it has changed what it offers") }
         guard element.namespace == profile.namespace,
             element.children.isEmpty || profile.allowsChildren(in: element)
         else { return broken("the server sent <\(element.localName)/> during authentication") }
@@ -167,6 +252,12 @@ package struct SASLNegotiation: Sendable {
     /// A refusal of the mechanism itself leads to the next of ours; a refusal of the credentials is final, so that a wrong
     /// password is tried once (RFC 6120 §6.4.5).
     private mutating func refused(_ failure: SASLFailure) -> Outcome {
+        if usesToken, failure.condition != .temporaryAuthFailure {
+            // XEP-0484 §4.1: a token that is refused is worth nothing more, and says nothing about the password.
+            usesToken = false
+            hasLostToken = true
+            return attempt(0)
+        }
         switch failure.condition {
         case .invalidMechanism, .mechanismTooWeak:
             guard attempts < Self.maximumAttempts, let current = mechanism?.name else { break }

@@ -72,6 +72,8 @@ package enum StreamOccurrence: Sendable, Equatable {
     case secured
     /// SASL succeeded and the server proved itself where the mechanism can do that.
     case authenticated(mechanism: String)
+    /// The server gave a token for the next login (XEP-0484); `nil`: it has refused the one there was.
+    case token(LoginToken?)
     /// The session is usable.
     case established(EstablishedSession)
     /// The session of an earlier connection goes on; what the server had not handled is sent again.

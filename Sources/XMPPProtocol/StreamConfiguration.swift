@@ -32,6 +32,8 @@ package struct StreamConfiguration: Sendable {
     package var bindTag: String?
     /// What to switch on together with the binding, where the server can do that.
     package var inlineFeatures: [InlineFeature]
+    /// What the server offered at the last login; what it allows is sent without waiting for the server to offer it anew.
+    package var expected: OfferedFeatures?
     /// Signs of life.
     package var keepalive: Keepalive
     /// Time-outs.

@@ -75,6 +75,14 @@ package struct StreamStateMachine: Sendable {
     var boundAddress: JID?
     /// What this connection left.
     private var leftover: StreamState?
+    /// What was sent before it was known to be welcome, until that is known.
+    var anticipation: Anticipation?
+    /// Whether anything was sent because of what the server offered at an earlier login.
+    package internal(set) var hasAnticipated = false
+    /// What the login was bound to; `nil` for nothing, or before it.
+    package internal(set) var channelBinding: ChannelBindingType?
+    /// What the server has offered on this connection.
+    package internal(set) var offered = OfferedFeatures()
     var hasAnnouncedConnection = false
     var keepalive = KeepaliveState()
     var unfinished = UnfinishedStanza()
@@ -293,6 +301,6 @@ package struct StreamStateMachine: Sendable {
             to: configuration.account.domainpart,
             from: isProtected && !configuration.account.isDomain ? configuration.account.description : nil,
             language: configuration.language)
-        return [.restartParser(limits), .openStream(header)]
+        return [.restartParser(limits), .openStream(header)] + anticipate(layer)
     }
 }

@@ -10,11 +10,14 @@ public final class TemporaryFolder: Sendable {
     /// The folder's path, without a slash at the end.
     public let path: String
 
-    /// Makes the folder: below `$TMPDIR`, else `/tmp`.
+    /// Makes the folder.
     ///
+    /// - Parameters:
+    ///   - prefix: How its name begins.
+    ///   - parent: Where; `nil` for below `$TMPDIR`, else `/tmp`.
     /// - Throws: ``TestSupportError`` when it cannot be made.
-    public init(prefix: String = "swift-xmpp-test") throws(TestSupportError) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    public init(prefix: String = "swift-xmpp-test", in parent: String? = nil) throws(TestSupportError) {
+        let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/\(prefix).XXXXXX".utf8CString)
         guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap(mkdtemp) }) != nil else {
             throw TestSupportError("no temporary folder in \(parent): \(SystemText.lastError)")

@@ -61,8 +61,9 @@ enum PEM {
         return KeyHandle(owning: key)
     }
 
+    /// Hands bytes to OpenSSL.
     @discardableResult
-    private static func withBIO<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
+    static func withBIO<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result) -> Result? {
         bytes.withUnsafeBytes { buffer in
             guard let count = Int32(exactly: buffer.count), let bio = BIO_new_mem_buf(buffer.baseAddress, count) else {
                 return nil

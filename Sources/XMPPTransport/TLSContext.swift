@@ -20,6 +20,14 @@ package enum PEMSource: Sendable, Hashable {
     case bytes([UInt8])
 }
 
+/// What a client shows of itself to a server that asks (SASL EXTERNAL).
+package enum TLSIdentity: Sendable, Hashable {
+    /// A certificate, the chain above it, and the key, not encrypted.
+    case pem(certificate: PEMSource, privateKey: PEMSource)
+    /// All of it in PKCS #12, with the password that it is encrypted with.
+    case pkcs12([UInt8], password: [UInt8])
+}
+
 /// Settings that client and server share; the defaults are what a client on the open internet needs.
 package struct TLSSettings: Sendable, Hashable {
     /// Versions of TLS.
@@ -61,13 +69,15 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - trust: Which authorities to trust. Default: the system's.
+    ///   - identity: What to show of oneself to a server that asks; nothing unless given.
     ///   - settings: Versions and strength.
-    /// - Throws: ``TLSError/configuration(_:)`` when the authorities cannot be read.
+    /// - Throws: ``TLSError/configuration(_:)`` when the authorities or the identity cannot be read.
     package static func client(
-        trust: TrustAnchors = .system, settings: TLSSettings = TLSSettings()
+        trust: TrustAnchors = .system, identity: TLSIdentity? = nil, settings: TLSSettings = TLSSettings()
     ) throws(TLSError) -> TLSContext {
         let context = try TLSContext(isServer: false, usesOwnAnchors: trust != .system, settings)
         try context.load(trust)
+        if let identity { try context.use(identity) }
         SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(context.handle, { TLSVerification.verify($0, $1) }, nil)
         let parameters = SSL_CTX_get0_param(context.handle)
@@ -84,13 +94,19 @@ package final class TLSContext: @unchecked Sendable {
     /// - Parameters:
     ///   - certificate: The server's certificate and the chain above it, PEM.
     ///   - privateKey: Its key, PEM, not encrypted.
+    ///   - clientAuthorities: Whose certificates clients are asked for, PEM; they may show none. `nil` asks for none.
     ///   - settings: Versions and strength.
     /// - Throws: ``TLSError/configuration(_:)`` when one cannot be read or the two do not belong together.
     package static func server(
-        certificate: PEMSource, privateKey: PEMSource, settings: TLSSettings = TLSSettings()
+        certificate: PEMSource, privateKey: PEMSource, clientAuthorities: [UInt8]? = nil,
+        settings: TLSSettings = TLSSettings()
     ) throws(TLSError) -> TLSContext {
         let context = try TLSContext(isServer: true, usesOwnAnchors: false, settings)
         try context.use(certificate: certificate, privateKey: privateKey)
+        if let clientAuthorities {
+            try context.load(.pem(clientAuthorities))
+            SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+        }
         SSL_CTX_set_alpn_select_cb(
             context.handle,
             { ssl, chosen, length, offered, offeredLength, _ in
@@ -148,6 +164,24 @@ package final class TLSContext: @unchecked Sendable {
                 guard isAdded == 1 else {
                     throw TLSError.configuration("a CA certificate is unusable: \(OpenSSLErrors.drain().text)")
                 }
+            }
+        }
+    }
+
+    private func use(_ identity: TLSIdentity) throws(TLSError) {
+        switch identity {
+        case .pem(let certificate, let privateKey):
+            try use(certificate: certificate, privateKey: privateKey)
+        case .pkcs12(let bytes, let password):
+            let contents = try PKCS12.read(bytes, password: password)
+            let isUsed = withExtendedLifetime(contents) {
+                SSL_CTX_use_certificate(handle, contents.certificate.handle) == 1
+                    && contents.chain.allSatisfy { addToChain($0) == 1 }
+                    && SSL_CTX_use_PrivateKey(handle, contents.key.handle) == 1
+                    && SSL_CTX_check_private_key(handle) == 1
+            }
+            guard isUsed else {
+                throw TLSError.configuration("the client certificate is unusable: \(OpenSSLErrors.drain().text)")
             }
         }
     }

@@ -221,7 +221,7 @@ final class TLSEngine {
         return TLSProperties(
             version: String(cString: SSL_get_version(ssl)),
             cipher: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
-            certificates: path,
+            certificates: context.isServer ? shownByClient : path,
             identity: identity,
             matchedName: matchedName,
             exporterBinding: exporter(),
@@ -229,6 +229,12 @@ final class TLSEngine {
             applicationProtocol: selectedProtocol.map(PrintableText.escape),
             isResumed: SSL_session_reused(ssl) == 1
         )
+    }
+
+    /// What a client has shown that was asked for it.
+    private var shownByClient: [TLSCertificate] {
+        guard SSL_get_verify_result(ssl) == X509_V_OK, let shown = SSL_get0_peer_certificate(ssl) else { return [] }
+        return [CertificateReader.certificate(shown)]
     }
 
     /// RFC 9266 §2, §4.2: 32 bytes with an empty context; on TLS 1.2 only with extended master secret.

@@ -109,6 +109,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     package var peerIsLoopback: Bool { lower.peerIsLoopback }
 
+    package var roundTrips: Int { lower.roundTrips }
+
     package var pendingBytes: Int {
         checkQueue()
         return plaintext.count + lower.pendingBytes
@@ -221,7 +223,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     private func advance() {
         do throws(TLSError) {
             let progress = try engine.advanceHandshake()
-            lower.send(engine.takeOutput())
+            // A client's last message waits for what its owner has to say first: they go in one flight.
+            if progress != .done || engine.context.isServer { lower.send(engine.takeOutput()) }
             guard progress == .done else { return }
         } catch {
             return fail(error)
@@ -233,10 +236,20 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         // Until the owner listens nothing more is read, so that nothing piles up here.
         if handler == nil { lower.pauseReading() }
         if let completion = takeCompletion() {
-            executor.queue.async { completion(.success(properties)) }
+            executor.queue.async {
+                completion(.success(properties))
+                self.executor.queue.async { self.sendHandshakeRest() }
+            }
         }
         flush()
         if handler != nil { scheduleDrain() }
+    }
+
+    /// The owner has had its say.
+    private func sendHandshakeRest() {
+        guard state == .open else { return }
+        flush()
+        if state == .open { lower.send(engine.takeOutput()) }
     }
 
     private func fail(_ error: TLSError) {

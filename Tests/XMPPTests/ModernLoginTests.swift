@@ -65,6 +65,85 @@ struct ModernLoginTests {
         await server.stop()
     }
 
+    @Test(
+        "an access token logs in, in both profiles; one that is refused is tried once (RFC 7628)",
+        arguments: [true, false])
+    func accessToken(usesSASL2: Bool) async throws {
+        let server = try await modern { $0.mechanisms = ["OAUTHBEARER", "PLAIN"] }
+        var configuration = try await server.configuration(for: "romeo")
+        configuration.password = nil
+        configuration.accessToken = "secret"
+        configuration.usesSASL2 = usesSASL2
+        configuration.usesTokens = false
+        let stream = XMPPStream(configuration)
+        try await stream.connect()
+        #expect(await stream.mechanism == "OAUTHBEARER")
+        await stream.disconnect()
+        configuration.accessToken = "stale"
+        let other = XMPPStream(configuration)
+        await #expect {
+            try await other.connect()
+        } throws: {
+            ($0 as? XMPPError)?.code == .authenticationRefused
+        }
+        await server.stop()
+    }
+
+    @Test(
+        "a certificate logs in to the account that it names (XEP-0178)",
+        arguments: [(true, true), (true, false), (false, true), (false, false)])
+    func certificate(usesSASL2: Bool, isPEM: Bool) async throws {
+        let server = try await modern {
+            $0.asksForCertificates = true
+            $0.mechanisms.append("EXTERNAL")
+        }
+        // The flaw of a server's certificate is what a client's has to have.
+        let made = try server.authority.issue(
+            names: [.xmppAddress("romeo@example.net")], flaw: .missingServerPurpose)
+        var configuration = try await server.configuration(for: "romeo")
+        configuration.password = nil
+        configuration.usesSASL2 = usesSASL2
+        configuration.usesTokens = false
+        configuration.clientCertificate =
+            isPEM
+            ? .pem(certificate: made.certificate, key: made.privateKey)
+            : .pkcs12(try made.pkcs12(password: "p12"), password: "p12")
+        let stream = XMPPStream(configuration)
+        try await stream.connect()
+        #expect(await stream.mechanism == "EXTERNAL")
+        await stream.disconnect()
+        configuration.clientCertificate = nil
+        let other = XMPPStream(configuration)
+        await #expect {
+            try await other.connect()
+        } throws: {
+            ($0 as? XMPPError)?.code == .noMechanism
+        }
+        await server.stop()
+    }
+
+    @Test("a certificate that cannot be read is a mistake in the settings, found before anything is sent")
+    func unreadableCertificate() async throws {
+        let server = try await modern()
+        var configuration = try await server.configuration(for: "romeo")
+        let made = try server.authority.issue(names: [], flaw: .missingServerPurpose)
+        for broken in [
+            ClientCertificate.pem(certificate: [1], key: [2]),
+            .pem(certificateFile: "/nonexistent", keyFile: "/nonexistent"),
+            .pkcs12([1, 2, 3], password: nil), .pkcs12(try made.pkcs12(password: "right"), password: "wrong"),
+        ] {
+            configuration.clientCertificate = broken
+            let stream = XMPPStream(configuration)
+            await #expect {
+                try await stream.connect()
+            } throws: {
+                ($0 as? XMPPError)?.code == .invalidConfiguration
+            }
+        }
+        #expect(await server.transcript.isEmpty)
+        await server.stop()
+    }
+
     @Test("an installation keeps its name for an account, and another one has another (XEP-0388 §2.3)")
     func userAgent() async throws {
         let server = try await modern()

@@ -51,7 +51,7 @@ struct RealResumptionTests {
 
 extension XMPPStream {
     /// Loses the connection without a word to the server.
-    fileprivate func cut() {
+    func cut() {
         transport?.abort()
         perform(machine.transportEnded("cut by the test"))
         endTurn()

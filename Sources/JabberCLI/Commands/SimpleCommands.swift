@@ -9,6 +9,8 @@ enum SimpleCommands {
         switch method {
         case "status": Records(result, "accounts", [Column("NAME", "name"), Column("JID", "jid")] + connection)
         case "connect", "disconnect", "reconnect": Records(rows: [result], [Column("ACCOUNT", "account")] + connection)
+        case "account.forget-token":
+            Records(rows: [result], [Column("ACCOUNT", "account"), Column("TOKENS", "tokens")])
         case "daemon.info", "daemon.reload", "daemon.stop", "daemon.restart":
             Records(rows: [result], DaemonCommands.columns)
         case "presence.show": Records(rows: [result], presence)

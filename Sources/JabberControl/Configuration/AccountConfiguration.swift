@@ -31,7 +31,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var resource: String?
     /// The presence priority, -128 to 127; absent: 0.
     package var priority: Int?
-    /// Whether PLAIN inside TLS stays allowed after the account has logged in with SCRAM.
+    /// Whether the account may log in more weakly than before: with PLAIN after SCRAM, without channel binding after SCRAM
+    /// with it.
     package var allowPlain: Bool
     /// A program and its arguments whose first line of output is the password. No shell is involved.
     package var passwordCommand: [String]?

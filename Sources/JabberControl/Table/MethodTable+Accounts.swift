@@ -40,7 +40,28 @@ extension MethodTable {
             commands[index].place = .tool
             commands[index].ownRecord = fields
         }
-        return commands
+        return commands + [forgetToken]
+    }
+
+    private static var forgetToken: CommandSpec {
+        var command = CommandSpec("account forget-token", .accounts, "forget the tokens that log an account in")
+        command.details = [
+            "A server may give a token in exchange for the password (XEP-0484). It is kept like a password, in a file below "
+                + "$XDG_STATE_HOME/jabberctl/logins that only you can read, and the password is used again without it.",
+            "A session that is open stays open.",
+        ]
+        command.arguments = [name]
+        command.options = [
+            .flag(
+                "all", nil,
+                "forget too how strong earlier logins were, after a server has changed for the worse for good")
+        ]
+        command.result = [
+            api, FieldSpec("account", "string", "bare JID of the account"),
+            FieldSpec("tokens", "integer", "how many there were"),
+        ]
+        command.exits = [.notFound]
+        return command
     }
 
     private static var add: CommandSpec {
@@ -96,7 +117,8 @@ extension MethodTable {
     private static let priority = OptionSpec.value(
         "priority", nil, "N", .whole(-128...127), "presence priority", default: "0")
     private static let allowPlain = OptionSpec.flag(
-        "allow-plain", nil, "allow PLAIN inside TLS even after SCRAM was used")
+        "allow-plain", nil,
+        "allow logins weaker than earlier ones: PLAIN after SCRAM, SCRAM without channel binding after it")
 
     private static let name = ArgumentSpec("NAME", optional: true, "the account; without it, the default one")
 
@@ -111,7 +133,7 @@ extension MethodTable {
         FieldSpec("ca", "string", "file of trust anchors, when set"),
         FieldSpec("resource", "string", "resource to ask for, when set"),
         FieldSpec("priority", "integer", "presence priority, when set"),
-        FieldSpec("allowPlain", "boolean", "true when PLAIN stays allowed"),
+        FieldSpec("allowPlain", "boolean", "true when logins weaker than earlier ones are allowed"),
         FieldSpec("passwordSource", "string", "command, configuration or none; never the password"),
         FieldSpec("default", "boolean", "whether it is the default account"),
     ]

@@ -120,7 +120,10 @@ extension MethodTable {
             FieldSpec(path + "connection", "string", "connected, connecting, waiting, failed or disconnected"),
             FieldSpec(path + "since", "time", "since when it is so"),
             FieldSpec(path + "session", "string", "full JID of the session, while connected"),
-            FieldSpec(path + "security", "object", "version and cipher of TLS, while connected"),
+            FieldSpec(
+                path + "security", "object",
+                "while connected: version and cipher of TLS; mechanism, channelBinding and roundTrips of the login; name, "
+                    + "issuer, notAfter and fingerprint of the certificate"),
             FieldSpec(
                 path + "show", "string", "own presence: available, chat, away, xa, dnd or offline, while connected"),
             FieldSpec(path + "status", "string", "own status text; absent when there is none"),

@@ -6,7 +6,9 @@ internal import XMPP
 /// `diag`: the way to a server, step by step, on a stream of its own.
 enum DiagnosisMethod {
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        let (configuration, hasAccount) = try await target(call)
+        var (configuration, hasAccount) = try await target(call)
+        // Under the name of the session it would end that; and what is examined is the whole way, not the short one.
+        configuration.loginMemory = InMemoryLoginMemoryStore()
         let report = DiagnosisReport(hasAccount: hasAccount)
         await lookUp(configuration, report)
         await connect(configuration, report)

@@ -73,8 +73,9 @@ final class DiagnosisReport: Sendable {
 
     private func offered(_ features: StreamFeatures) {
         let isSecondTime = state.withLock { state in
-            defer { state.features = features.offersSASL ? features : state.features }
-            return !features.offersSASL
+            let isBeforeLogin = features.offersSASL || features.offersSASL2
+            defer { state.features = isBeforeLogin ? features : state.features }
+            return !isBeforeLogin
         }
         // Before TLS there is nothing but the offer of TLS; behind the login the features are those of the session.
         if isSecondTime { return }
@@ -83,8 +84,11 @@ final class DiagnosisReport: Sendable {
 
     private var offers: String {
         let features = state.withLock { $0.features }
-        let mechanisms = features?.mechanisms ?? []
-        return mechanisms.isEmpty ? "no mechanisms offered" : "offered: \(mechanisms.joined(separator: ", "))"
+        let newer = features?.sasl2Mechanisms ?? []
+        let mechanisms = newer + (features?.mechanisms ?? []).filter { !newer.contains($0) }
+        guard !mechanisms.isEmpty else { return "no mechanisms offered" }
+        let bindings = features?.channelBindings.map { "; channel bindings: \($0.joined(separator: ", "))" } ?? ""
+        return "offered: \(mechanisms.joined(separator: ", "))\(bindings)\(newer.isEmpty ? "" : "; SASL2")"
     }
 
     /// The attempt ended with an error: the first step that was not reached is the one that failed.
@@ -151,12 +155,18 @@ final class DiagnosisReport: Sendable {
     }
 
     private static func describe(_ security: ChannelSecurity) -> String {
-        let fingerprint = security.fingerprint.map { byte in
+        let proof = security.matchedName.map { "proved by the name \($0)" } ?? "proved"
+        return "\(security.subject), issued by \(security.issuer), valid until \(security.notAfter), \(proof); names: "
+            + "\(security.names.joined(separator: ", ")); SHA-256 \(security.hexFingerprint)"
+    }
+}
+
+extension ChannelSecurity {
+    /// The fingerprint in hexadecimal digits.
+    var hexFingerprint: String {
+        fingerprint.map { byte in
             let digits = String(byte, radix: 16)
             return digits.utf8.count == 1 ? "0" + digits : digits
         }.joined()
-        let proof = security.matchedName.map { "proved by the name \($0)" } ?? "proved"
-        return "\(security.subject), issued by \(security.issuer), valid until \(security.notAfter), \(proof); names: "
-            + "\(security.names.joined(separator: ", ")); SHA-256 \(fingerprint)"
     }
 }

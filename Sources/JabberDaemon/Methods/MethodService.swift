@@ -24,6 +24,7 @@ struct MethodService: ControlService {
     static let methods: [String: @Sendable (MethodCall) async throws(ControlError) -> JSONObject] = [
         MethodTable.passwordMethod: SessionMethods.password,
         "status": StatusMethods.status,
+        "account.forget-token": AccountMethods.forgetToken,
         "connect": ConnectionMethods.connect,
         "disconnect": ConnectionMethods.disconnect,
         "reconnect": ConnectionMethods.reconnect,

@@ -69,7 +69,15 @@ extension AccountSession {
         guard status.phase == .connected, let stream = currentStream else { return document }
         if let session = await stream.jid { document["session"] = .string(session.description) }
         if let security = await stream.security {
-            document["security"] = ["version": .string(security.version), "cipher": .string(security.cipher)]
+            document["security"] = .object(
+                JSONObject(present: [
+                    "version": .string(security.version), "cipher": .string(security.cipher),
+                    "mechanism": await stream.mechanism.map(JSONValue.string),
+                    "channelBinding": await stream.channelBinding.map(JSONValue.string),
+                    "roundTrips": await stream.loginRoundTrips.map { .integer(Int64($0)) },
+                    "name": security.matchedName.map(JSONValue.string), "issuer": .string(security.issuer),
+                    "notAfter": .string(security.notAfter), "fingerprint": .string(security.hexFingerprint),
+                ]))
         }
         let presence = presenceSent
         document["show"] = .string(presence.map { ContactDocument.show(of: $0) } ?? "offline")

@@ -101,7 +101,7 @@ struct AccountBook: Sendable {
         _ account: AccountConfiguration, _ environment: DaemonEnvironment
     ) -> Result<AccountSession, ControlError> {
         do throws(ControlError) {
-            return .success(try AccountSession(account, environment: environment))
+            return .success(try AccountSession(account, environment: environment, as: .daemon))
         } catch {
             return .failure(error)
         }

@@ -27,6 +27,8 @@ actor AccountSession {
     private let log: (@Sendable (StreamLogEntry) -> Void)?
     private let logLevel: StreamLogEntry.Level
     private let notice: (@Sendable (String) -> Void)?
+    /// What logins leave for the next one; `nil` keeps it with the session.
+    private let logins: LoginMemoryFile?
 
     private var password: Password?
     private var stream: XMPPStream?
@@ -43,8 +45,17 @@ actor AccountSession {
     /// What everybody was last told, for the sessions to come.
     private var wanted: Presence?
 
+    /// Makes a session; nothing is done before a method needs it.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - environment: What the daemon knows of the world around it.
+    ///   - owner: As what to log in to an account of the settings; `nil` for one that is not in them, about which nothing is
+    ///     kept.
     /// - Throws: `ControlError` when the account's settings are unusable.
-    init(_ account: AccountConfiguration, environment: DaemonEnvironment) throws(ControlError) {
+    init(
+        _ account: AccountConfiguration, environment: DaemonEnvironment, as owner: LoginMemoryFile.Owner? = nil
+    ) throws(ControlError) {
         settings = try SessionSettings(account)
         self.account = account
         jid = settings.jid
@@ -54,6 +65,7 @@ actor AccountSession {
         log = environment.log
         logLevel = environment.logLevel
         notice = environment.notice
+        logins = owner.map { LoginMemoryFile(account: account.name, owner: $0, paths: environment.paths) }
     }
 
     /// The account's bare address, for results and errors.
@@ -158,6 +170,7 @@ actor AccountSession {
             if let given { configuration.password = given } else { configuration.password = try await findPassword() }
         }
         configuration.usesStreamManagement = false
+        if let logins { configuration.loginMemory = logins }
         configuration.log = log
         configuration.logLevel = logLevel
         return configuration

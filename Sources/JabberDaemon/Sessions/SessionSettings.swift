@@ -35,6 +35,7 @@ struct SessionSettings: Sendable {
             }
             configuration.port = number
         }
+        configuration.allowsWeakerLogin = account.allowPlain
         configuration.software = SoftwareIdentity(name: "jabberctl", version: ProductVersion.current)
         jid = address.bare
         self.configuration = configuration

@@ -39,7 +39,9 @@ enum WireLog {
         Namespace.sasl2: ["initial-response", "challenge", "response", "additional-data", "task-data", "parameters"],
     ]
     /// Attributes that are as good as a password, by the namespace of their element.
-    private static let secretAttributes: [String: [String]] = [Namespace.streamManagement: ["id", "previd"]]
+    private static let secretAttributes: [String: [String]] = [
+        Namespace.streamManagement: ["id", "previd"], Namespace.fast: ["token"],
+    ]
 
     /// An element as the log shows it.
     static func describe(_ element: Element) -> String {

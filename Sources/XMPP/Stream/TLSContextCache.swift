@@ -3,22 +3,30 @@
 internal import SocketIO
 internal import XMPPTransport
 
-/// The TLS contexts of a configuration and its copies: one for each set of trust anchors, made when first needed.
+/// The TLS contexts of a configuration and its copies: one for each set of trust anchors and client certificate, made when
+/// first needed.
 package final class TLSContextCache: Sendable {
-    private let contexts = Locked<[TrustAnchors: TLSContext]>([:])
+    private struct Key: Hashable {
+        let anchors: TrustAnchors
+        let identity: TLSIdentity?
+    }
+
+    private let contexts = Locked<[Key: TLSContext]>([:])
 
     /// Makes an empty cache.
     package init() {}
 
-    /// The context for a file of certificate authorities, or for the system's.
-    func context(authorities file: String?) throws(TLSError) -> TLSContext {
-        let anchors = file.map(TrustAnchors.file) ?? .system
-        let known = contexts.withLock { $0[anchors] }
+    /// The context for a file of certificate authorities, or for the system's, and a certificate to show.
+    func context(
+        authorities file: String?, certificate: ClientCertificate? = nil
+    ) throws(TLSError) -> TLSContext {
+        let key = Key(anchors: file.map(TrustAnchors.file) ?? .system, identity: certificate?.identity)
+        let known = contexts.withLock { $0[key] }
         if let known { return known }
-        let context = try TLSContext.client(trust: anchors)
+        let context = try TLSContext.client(trust: key.anchors, identity: key.identity)
         return contexts.withLock { contexts in
-            if let known = contexts[anchors] { return known }
-            contexts[anchors] = context
+            if let known = contexts[key] { return known }
+            contexts[key] = context
             return context
         }
     }

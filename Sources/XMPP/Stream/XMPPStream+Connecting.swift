@@ -38,6 +38,7 @@ extension XMPPStream {
             Task { await self.cancelAttempt() }
         }
         connecting = nil
+        await saveMemory()
         return outcome
     }
 
@@ -78,7 +79,8 @@ extension XMPPStream {
         let targets: [ConnectionTarget]
         let context: TLSContext
         do {
-            context = try configuration.tlsContexts.context(authorities: configuration.certificateAuthorityFile)
+            context = try configuration.tlsContexts.context(
+                authorities: configuration.certificateAuthorityFile, certificate: configuration.clientCertificate)
         } catch {
             return .failure(XMPPError(.invalidConfiguration, "TLS cannot be set up: \(error)."))
         }
@@ -94,7 +96,13 @@ extension XMPPStream {
         var failures: [XMPPError] = []
         for target in targets {
             if Task.isCancelled || isDisconnecting { break }
-            switch await attempt(target, context) {
+            var outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
+            if case .failed(let error?, _) = outcome, machine.hasAnticipated, error.mayComeOfHaste {
+                log(.step, "\(error) Trying again without relying on what was offered before.")
+                remember { $0.offered = nil }
+                outcome = await attempt(target, context, isCautious: true)
+            }
+            switch outcome {
             case .established(let jid): return .success(jid)
             case .failed(let error, spokeXMPP: true):
                 return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
@@ -126,7 +134,10 @@ extension XMPPStream {
         return error
     }
 
-    private func attempt(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
+    private func attempt(
+        _ target: ConnectionTarget, _ context: TLSContext, isCautious: Bool
+    ) async -> AttemptOutcome {
+        await prepareToken()
         let transport: any ByteTransport
         do {
             log(.step, "connecting to \(target)")
@@ -143,7 +154,8 @@ extension XMPPStream {
         ledger.forget()
         keeping?.forgetReceived()
         machine = StreamStateMachine(
-            configuration: configuration.stream(isResumable: isResumable, memory: memory),
+            configuration: configuration.stream(
+                isResumable: isResumable, memory: memory, isCautious: isCautious),
             resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil)
         attemptGotFeatures = false
         attemptEnd = nil

@@ -16,8 +16,13 @@ extension XMPPStream {
             break
         case .authenticated(let mechanism):
             self.mechanism = mechanism
+            channelBinding = machine.channelBinding?.rawValue
+            remember(mechanism: SASLMechanismName(rawValue: mechanism))
             log(.step, "authenticated with \(mechanism)")
             reached(.authenticated(mechanism: mechanism))
+        case .token(let token):
+            log(.step, token == nil ? "the token of the last login was refused" : "received a token for the next login")
+            remember { $0.token = token }
         case .established(let session):
             established(session)
         case .resumed(let session):
@@ -70,6 +75,8 @@ extension XMPPStream {
         features = session.features
         phase = .established
         isSessionAlive = true
+        loginRoundTrips = transport?.roundTrips
+        rememberOffer()
         sessionExpiry?.cancel()
         sessionExpiry = nil
         // The server decides on the address (RFC 6120 §7.6): from now on it is the own one.

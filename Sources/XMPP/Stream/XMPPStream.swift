@@ -66,6 +66,8 @@ public actor XMPPStream {
     var attemptEnd: XMPPError?
     /// What earlier logins of the account left; `nil` before connecting.
     var memory: LoginMemory?
+    /// Whether ``memory`` holds something that is not saved yet.
+    var isMemoryChanged = false
     var isDisconnecting = false
 
     /// Whether the server is asked to keep the session when the connection is lost.
@@ -123,8 +125,14 @@ public actor XMPPStream {
     public internal(set) var security: ChannelSecurity?
     /// The SASL mechanism that succeeded.
     public internal(set) var mechanism: String?
+    /// What the login was bound to, `tls-exporter` (RFC 9266) or `tls-server-end-point` (RFC 5929): nobody can have sat between
+    /// the two sides then, whatever their certificate. `nil` when it was bound to nothing.
+    public internal(set) var channelBinding: String?
     /// Where the stream is connected to, as `host:port`.
     public internal(set) var endpoint: String?
+    /// How often one side had to wait for the other on the present connection, from its first byte to the session: round
+    /// trips, those of TLS included and those of TCP not.
+    public internal(set) var loginRoundTrips: Int?
     /// Why the stream ended.
     var disconnection: XMPPError?
 

@@ -42,6 +42,14 @@ package enum ChannelBinding: Hashable, Sendable {
     /// `p=`: the exchange is bound to this channel, with a `-PLUS` mechanism.
     case bound(ChannelBindingData)
 
+    /// The kind of data that the exchange is bound to; `nil` for none.
+    package var type: ChannelBindingType? {
+        switch self {
+        case .none, .unsupportedByServer: nil
+        case .bound(let data): data.type
+        }
+    }
+
     /// The `gs2-cbind-flag`.
     internal var flag: String {
         switch self {

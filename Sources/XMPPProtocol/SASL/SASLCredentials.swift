@@ -18,6 +18,12 @@ package struct SASLAccount: Sendable {
     package let password: SecretBytes?
     /// SCRAM keys kept from an earlier login instead of, or beside, the password.
     package let keys: SCRAMKeyMaterial?
+    /// An access token of an authorization server, for OAUTHBEARER.
+    package let accessToken: SecretBytes?
+    /// Whether a certificate is shown in the TLS handshake, for EXTERNAL.
+    package let showsCertificate: Bool
+    /// The account's bare address, which goes with an access token.
+    package let address: String
     /// The bare JID to act for; `nil`, the default, for the account's own (RFC 6120 §6.3.8).
     package let authorizationID: String?
 
@@ -26,11 +32,17 @@ package struct SASLAccount: Sendable {
         username: String,
         password: SecretBytes?,
         keys: SCRAMKeyMaterial? = nil,
+        accessToken: SecretBytes? = nil,
+        showsCertificate: Bool = false,
+        address: String? = nil,
         authorizationID: String? = nil
     ) {
         self.username = username
         self.password = password
         self.keys = keys
+        self.accessToken = accessToken
+        self.showsCertificate = showsCertificate
+        self.address = address ?? username
         self.authorizationID = authorizationID
     }
 

@@ -25,6 +25,10 @@ public struct SASLMechanismName: RawRepresentable, Hashable, Sendable, CustomStr
     public static let scramSHA256 = SASLMechanismName(rawValue: "SCRAM-SHA-256")
     /// SCRAM with SHA-1 (RFC 5802).
     public static let scramSHA1 = SASLMechanismName(rawValue: "SCRAM-SHA-1")
+    /// The certificate of the TLS handshake (RFC 4422 A).
+    public static let external = SASLMechanismName(rawValue: "EXTERNAL")
+    /// An access token of an authorization server, for use inside verified TLS only (RFC 7628).
+    public static let oauthBearer = SASLMechanismName(rawValue: "OAUTHBEARER")
     /// The password itself, for use inside verified TLS only (RFC 4616).
     public static let plain = SASLMechanismName(rawValue: "PLAIN")
     /// A temporary account without a password (RFC 4505, XEP-0175).

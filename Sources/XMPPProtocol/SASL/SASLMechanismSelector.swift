@@ -14,6 +14,8 @@ extension SASLSelection {
     /// How much an exchange is worth in comparison with others: bound before unbound, proof before password.
     package var strength: Int {
         let scram = SASLMechanismSelector.scram
+        // The key of the certificate has signed this very handshake.
+        if name == .external { return 2 * scram.count + 1 }
         if let index = scram.firstIndex(where: { $0.plus == name }) { return 2 * scram.count - index }
         if let index = scram.firstIndex(where: { $0.plain == name }) { return scram.count - index }
         return 0
@@ -74,8 +76,11 @@ package struct SASLMechanismSelector: Sendable {
         case .anonymous:
             if offered.contains(.anonymous) { return SASLSelection(name: .anonymous, binding: .none) }
         case .account(let account):
+            if account.showsCertificate, offered.contains(.external), security == .verifiedTLS {
+                return SASLSelection(name: .external, binding: .none)
+            }
             if let bound = try boundSelection(for: account, offered: offered, offer: offer) { return bound }
-            if let unbound = unboundSelection(for: account, offered: offered) { return unbound }
+            if mayBeUnbound, let unbound = unboundSelection(for: account, offered: offered) { return unbound }
         }
         throw noneUsable(offer)
     }
@@ -108,6 +113,12 @@ package struct SASLMechanismSelector: Sendable {
         return SASLSelection(name: usable.plus, binding: .bound(common))
     }
 
+    /// Whether an exchange may do without channel binding: not where the account has used it before, since somebody in
+    /// between would take it off the list. In the clear, which loopback alone allows, there is no channel to bind to.
+    private var mayBeUnbound: Bool {
+        !policy.hasUsedChannelBinding || policy.allowsWeakerLogin || security == .permittedLoopback
+    }
+
     /// The best mechanism without channel binding, by our order; `nil` when none can be used.
     private func unboundSelection(for account: SASLAccount, offered: Set<SASLMechanismName>) -> SASLSelection? {
         if let best = Self.scram.first(where: { offered.contains($0.plain) && account.canUse($0.digest) }) {
@@ -115,20 +126,34 @@ package struct SASLMechanismSelector: Sendable {
             let appearsStripped = !bindings.isEmpty && !Self.offersChannelBinding(offered)
             return SASLSelection(name: best.plain, binding: appearsStripped ? .unsupportedByServer : .none)
         }
+        // A token can be had again, and for one purpose only; a password cannot.
+        if offered.contains(.oauthBearer), bearerObstacle(for: account) == nil {
+            return SASLSelection(name: .oauthBearer, binding: .none)
+        }
         guard offered.contains(.plain), plainObstacle(for: account) == nil else { return nil }
         return SASLSelection(name: .plain, binding: .none)
+    }
+
+    /// Why OAUTHBEARER may not be used, `nil` when it may.
+    private func bearerObstacle(for account: SASLAccount) -> SASLSelectionError.Reason? {
+        channelObstacle ?? (account.accessToken == nil ? .needsAccessToken : nil)
+    }
+
+    /// Why nothing may be sent that whoever receives it can use, `nil` when it may.
+    private var channelObstacle: SASLSelectionError.Reason? {
+        switch security {
+        case .verifiedTLS, .permittedLoopback: break
+        case .unverifiedTLS, .clear: return .needsVerifiedTLS
+        }
+        return nil
     }
 
     /// Why PLAIN may not be used, `nil` when it may.
     private func plainObstacle(for account: SASLAccount) -> SASLSelectionError.Reason? {
         if !policy.allowsPlain { return .notAllowed }
         // XEP-0474, business rules: no PLAIN once SCRAM was used.
-        if policy.hasUsedSCRAM && !policy.allowsPlainAfterSCRAM { return .weakerThanBefore }
-        switch security {
-        case .verifiedTLS, .permittedLoopback: break
-        case .unverifiedTLS, .clear: return .needsVerifiedTLS
-        }
-        return account.password == nil ? .needsPassword : nil
+        if policy.hasUsedSCRAM && !policy.allowsWeakerLogin { return .weakerThanBefore }
+        return channelObstacle ?? (account.password == nil ? .needsPassword : nil)
     }
 
     private func noneUsable(_ offer: SASLAdvertisement) -> SASLSelectionError {
@@ -140,12 +165,16 @@ package struct SASLMechanismSelector: Sendable {
 
     private func reason(against name: SASLMechanismName) -> SASLSelectionError.Reason {
         let isPlus = Self.scram.contains { $0.plus == name }
-        let isKnown = isPlus || name == .plain || name == .anonymous || Self.scram.contains { $0.plain == name }
+        let isOther = [.plain, .anonymous, .oauthBearer, .external].contains(name)
+        let isKnown = isPlus || isOther || Self.scram.contains { $0.plain == name }
         guard isKnown else { return .unknown }
         guard case .account(let account) = credentials else { return .notAnonymous }
         if name == .anonymous { return .notAskedFor }
+        if name == .external { return .needsCertificate }
+        if name == .oauthBearer { return bearerObstacle(for: account) ?? .needsAccessToken }
         if name == .plain { return plainObstacle(for: account) ?? .needsPassword }
-        return isPlus && bindings.isEmpty ? .needsChannelBinding : .needsPassword
+        if isPlus { return bindings.isEmpty ? .needsChannelBinding : .needsPassword }
+        return mayBeUnbound ? .needsPassword : .unboundNow
     }
 
     /// Whether the server offers channel binding at all, be it with mechanisms that are not known here.

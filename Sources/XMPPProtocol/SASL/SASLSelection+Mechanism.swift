@@ -25,6 +25,11 @@ extension SASLSelection {
                 authorizationID: account.authorizationID, binding: binding, nonce: nonce,
                 advertisement: advertisement, limits: limits)
         }
+        if name == .external { return ExternalMechanism(authorizationID: account.authorizationID) }
+        if name == .oauthBearer {
+            guard let token = account.accessToken else { throw .missingPassword }
+            return try OAuthBearerMechanism(token: token, authorizationID: account.authorizationID ?? account.address)
+        }
         guard let password = account.password else { throw .missingPassword }
         return try PlainMechanism(
             username: account.username, password: password, authorizationID: account.authorizationID)

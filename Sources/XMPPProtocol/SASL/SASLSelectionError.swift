@@ -30,8 +30,14 @@ package struct SASLSelectionError: Error, Hashable, Sendable {
         case notAllowed
         /// The account has logged in with SCRAM before, so that this is a downgrade (XEP-0474).
         case weakerThanBefore
+        /// The account has logged in bound to its channel before (XEP-0440), so that this is a downgrade.
+        case unboundNow
         /// It needs a password, or keys for its hash function, and there are none.
         case needsPassword
+        /// It needs an access token, and there is none.
+        case needsAccessToken
+        /// It needs a client certificate, and there is none.
+        case needsCertificate
         /// It logs in as nobody, which was not asked for.
         case notAskedFor
         /// It logs in to an account, where an anonymous login was asked for.
@@ -99,7 +105,10 @@ extension SASLSelectionError.Reason: CustomStringConvertible {
         case .needsVerifiedTLS: "needs verified TLS"
         case .notAllowed: "not allowed for this account"
         case .weakerThanBefore: "weaker than what this account used before"
+        case .unboundNow: "not bound to the TLS channel, as logins of this account were before"
         case .needsPassword: "needs a password"
+        case .needsAccessToken: "needs an access token"
+        case .needsCertificate: "needs a client certificate"
         case .notAskedFor: "anonymous login was not asked for"
         case .notAnonymous: "not an anonymous login"
         }

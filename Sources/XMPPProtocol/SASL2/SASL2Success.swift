@@ -19,6 +19,8 @@ package struct SASL2Success: Sendable, Equatable {
     package let failed: Element?
     /// The answer to `<bind/>`.
     package let bound: Element?
+    /// A token in exchange for this login (XEP-0484 §3.3).
+    package let token: Element?
 
     /// Reads a success.
     ///
@@ -32,5 +34,6 @@ package struct SASL2Success: Sendable, Equatable {
         resumed = element.firstChild("resumed", namespace: Namespace.streamManagement)
         failed = element.firstChild("failed", namespace: Namespace.streamManagement)
         bound = element.firstChild("bound", namespace: Namespace.bind2)
+        token = element.firstChild("token", namespace: Namespace.fast)
     }
 }

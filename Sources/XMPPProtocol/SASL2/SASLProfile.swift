@@ -19,7 +19,12 @@ package enum SASLProfile: Sendable, Equatable {
     }
 
     /// The element that begins an exchange, with the initial response where the mechanism has one.
-    func opening(_ mechanism: SASLMechanismName, initial: [UInt8]?) -> Element {
+    ///
+    /// - Parameters:
+    ///   - mechanism: Which mechanism it is.
+    ///   - initial: The initial response.
+    ///   - wishes: What goes with this attempt and no other; only the profile of XEP-0388 has room for it.
+    func opening(_ mechanism: SASLMechanismName, initial: [UInt8]?, wishes: [Element] = []) -> Element {
         switch self {
         case .classic:
             var auth = Element("auth", namespace: namespace, attributes: ["mechanism": mechanism.rawValue])
@@ -33,7 +38,7 @@ package enum SASLProfile: Sendable, Equatable {
                 authenticate.append(
                     Element("initial-response", namespace: namespace, text: SASLPayload.encode(initial)))
             }
-            authenticate.append(contentsOf: request.elements)
+            authenticate.append(contentsOf: request.elements + wishes)
             return authenticate
         }
     }
@@ -69,6 +74,8 @@ package struct InlineRequest: Sendable, Equatable {
     package var resume: Element?
     /// `<bind/>` for a new one (XEP-0386 §3.2).
     package var bind: Element?
+    /// The configuration that is relied on, as the server names it (XEP-0509).
+    package var configVersion: Element?
 
     /// Makes a request.
     package init(userAgent: UserAgent? = nil, resume: Element? = nil, bind: Element? = nil) {
@@ -78,7 +85,7 @@ package struct InlineRequest: Sendable, Equatable {
     }
 
     /// The elements for `<authenticate/>`.
-    var elements: [Element] { [userAgent?.element, resume, bind].compactMap { $0 } }
+    var elements: [Element] { [userAgent?.element, resume, bind, configVersion].compactMap { $0 } }
 }
 
 /// The program that logs in, as the server gets to know it (XEP-0388 §2.3).

@@ -7,15 +7,29 @@ internal import XMPPXML
 extension StreamStateMachine {
     /// Features, or something that must not be there yet.
     mutating func receivedAwaitingFeatures(_ element: Element, _ layer: Layer) -> [StreamAction] {
-        if case .bound(let session) = layer { return receivedAfterBinding(element, session) }
+        if case .bound(let session) = layer {
+            if element.isNamed("features", namespace: Namespace.streams) { offered.session = StreamFeatures(element) }
+            return receivedAfterBinding(element, session)
+        }
         guard element.isNamed("features", namespace: Namespace.streams) else { return unexpected(element, layer) }
         let features = StreamFeatures(element)
         let announcement: [StreamAction] = hasAnnouncedConnection ? [] : [.emit(.connected)]
         hasAnnouncedConnection = true
+        note(features, layer)
+        if let anticipation { return announcement + confirm(anticipation, features, layer) }
         switch layer {
         case .unprotected: return announcement + startTLS(features)
         case .protected(let channel): return announcement + authenticate(features, channel)
         case .authenticated, .bound: return startSession(features)
+        }
+    }
+
+    /// Remembers what the server offers.
+    private mutating func note(_ features: StreamFeatures, _ layer: Layer) {
+        switch layer {
+        case .unprotected: offered.beforeTLS = features
+        case .protected: offered.beforeLogin = features
+        case .authenticated, .bound: offered.session = features
         }
     }
 
@@ -67,28 +81,34 @@ extension StreamStateMachine {
     /// SASL goes on. No stanza may come in between (RFC 6120 §6.3.5).
     mutating func receivedAuthenticating(_ element: Element, _ negotiation: SASLNegotiation) -> [StreamAction] {
         var negotiation = negotiation
+        if negotiation.isOutdated(by: element) { return authenticate(negotiation.features, negotiation.channel) }
         return follow(negotiation.received(element), negotiation)
     }
 
     private mutating func follow(
         _ outcome: SASLNegotiation.Outcome, _ negotiation: SASLNegotiation
     ) -> [StreamAction] {
+        var hadToken = false
+        if case .authenticating(let before) = state { hadToken = !before.hasLostToken }
+        let news: [StreamAction] = hadToken && negotiation.hasLostToken ? [.emit(.token(nil))] : []
+        if case .succeeded = outcome { channelBinding = negotiation.channelBinding }
         switch outcome {
         case .send(let element):
             state = .authenticating(negotiation)
-            return [.send(element)]
+            return news + [.send(element)]
         case .succeeded(let mechanism, nil):
             return [.emit(.authenticated(mechanism: mechanism))] + open(.authenticated)
         case .succeeded(let mechanism, let success?):
-            return [.emit(.authenticated(mechanism: mechanism)), .limit(configuration.sessionLimits)]
+            let token: [StreamAction] = negotiation.token(in: success).map { [.emit(.token($0))] } ?? []
+            return [.emit(.authenticated(mechanism: mechanism)), .limit(configuration.sessionLimits)] + token
                 + authenticated(success, negotiation.profile, features: negotiation.features)
         case .failed(let end, let abort):
-            return (abort.map { [.send($0)] } ?? []) + abandon(end)
+            return news + (abort.map { [.send($0)] } ?? []) + abandon(end)
         }
     }
 
     /// The features of the authenticated stream: an earlier session is taken up before anything is bound (XEP-0198 §5).
-    private mutating func startSession(_ features: StreamFeatures) -> [StreamAction] {
+    mutating func startSession(_ features: StreamFeatures) -> [StreamAction] {
         refuseUnknown(features) ?? resume(features) ?? bind(features)
     }
 

@@ -6,9 +6,19 @@ internal import XMPPXML
 extension StreamStateMachine {
     /// How the exchange with these features is carried: with SASL2 wherever it is offered inside TLS (XEP-0388 §4), unless
     /// the older profile offers something better there.
-    func profile(for features: StreamFeatures, on channel: SecureChannel) -> SASLProfile {
+    ///
+    /// - Parameters:
+    ///   - features: What the server offers, or is believed to.
+    ///   - channel: The channel to it.
+    ///   - isAnticipated: Whether that is belief alone.
+    func profile(
+        for features: StreamFeatures, on channel: SecureChannel, isAnticipated: Bool = false
+    ) -> SASLProfile {
         guard configuration.usesSASL2, features.offersSASL2, channel.protection == .tls else { return .classic }
-        let modern = SASLProfile.extensible(inlineRequest(for: features))
+        var request = inlineRequest(for: features)
+        // XEP-0509 §2.2: a server whose configuration is another one refuses, and no harm is done.
+        if isAnticipated { request.configVersion = features.configVersion }
+        let modern = SASLProfile.extensible(request)
         guard features.offersSASL else { return modern }
         let selector = SASLMechanismSelector(configuration.authentication, on: channel)
         guard let older = try? selector.select(from: SASLAdvertisement(features, profile: .classic)) else {

@@ -60,6 +60,7 @@ extension StreamStateMachine {
             if case .authenticating(let negotiation) = state, negotiation.asksToResume {
                 return finish(.timedOut(.negotiation)) + [.abortTransport]
             }
+            if anticipation?.resumes == true { return finish(.timedOut(.negotiation)) + [.abortTransport] }
             return [.send(StreamError(.connectionTimeout).element)] + abandon(.timedOut(.negotiation))
         case .acknowledgement:
             isAcknowledgementDue = false

@@ -76,6 +76,8 @@ final class FaultyTransport: ByteTransport, @unchecked Sendable {
         return waiting.count + lower.pendingBytes
     }
 
+    var roundTrips: Int { lower.roundTrips }
+
     var peerIsLoopback: Bool { lower.peerIsLoopback }
 
     func start(_ handler: @escaping @Sendable (TransportEvent) -> Void) {

@@ -40,6 +40,8 @@ final class LoopbackAccount {
     var offline: [Element] = []
     /// What was sent and received, where archives are offered.
     var archive: [LoopbackArchived] = []
+    /// Tokens by the name of the installation that they were given to.
+    var tokens: [String: LoopbackTokens] = [:]
     private var keys: [Digest: SCRAMKeyMaterial] = [:]
 
     init(jid: JID, password: String?) {

@@ -20,6 +20,8 @@ struct LoopbackAuthenticator {
         case idle
         case awaitingInitial(mechanism: String)
         case awaitingProof(Exchange)
+        /// The client knows why its token was refused.
+        case refused
     }
 
     /// What SCRAM has to remember between its two messages.
@@ -37,9 +39,14 @@ struct LoopbackAuthenticator {
     let iterations: Int
     /// What the channel can be bound to, by type (RFC 9266, RFC 5929).
     let bindings: [ChannelBindingType: [UInt8]]
+    /// The account that the client's certificate names.
+    let certified: JID?
     private var state = State.idle
 
-    init(mechanisms: [String], iterations: Int, bindings: [ChannelBindingType: [UInt8]]) {
+    init(
+        mechanisms: [String], iterations: Int, bindings: [ChannelBindingType: [UInt8]], certified: JID? = nil
+    ) {
+        self.certified = certified
         self.mechanisms = mechanisms
         self.iterations = iterations
         self.bindings = bindings
@@ -67,6 +74,9 @@ struct LoopbackAuthenticator {
         case .awaitingProof(let exchange):
             state = .idle
             return finish(exchange, bytes)
+        case .refused:
+            state = .idle
+            return .failure(.notAuthorized)
         }
     }
 
@@ -77,6 +87,12 @@ struct LoopbackAuthenticator {
         switch mechanism {
         case "PLAIN": return plain(bytes, account)
         case "ANONYMOUS": return .success(account: nil, data: nil)
+        case "EXTERNAL":
+            guard let certified, bytes.isEmpty || bytes == Array(certified.description.utf8) else {
+                return .failure(.notAuthorized)
+            }
+            return .success(account: certified, data: nil)
+        case "OAUTHBEARER": return bearer(bytes, account)
         case "SCRAM-SHA-1", "SCRAM-SHA-1-PLUS": return scram(.sha1, mechanism, bytes, account)
         case "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS": return scram(.sha256, mechanism, bytes, account)
         case "SCRAM-SHA-512", "SCRAM-SHA-512-PLUS": return scram(.sha512, mechanism, bytes, account)
@@ -93,6 +109,23 @@ struct LoopbackAuthenticator {
             ConstantTime.equals(Array(password.utf8), Array(parts[2].utf8))
         else { return .failure(.notAuthorized) }
         guard parts[0].isEmpty || parts[0] == account.jid.description else { return .failure(.invalidAuthzid) }
+        return .success(account: account.jid, data: nil)
+    }
+
+    /// RFC 7628 §3.1; here a token is the password of the account.
+    private mutating func bearer(_ bytes: [UInt8], _ account: (String) -> LoopbackAccount?) -> Step {
+        let fields = bytes.split(separator: 1, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard fields.count == 4, fields[0].hasPrefix("n,a="), fields[1].hasPrefix("auth=Bearer ") else {
+            return .failure(.malformedRequest)
+        }
+        let name = fields[0].dropFirst(4).prefix { $0 != "@" }
+        guard let account = account(String(name)), let token = account.password,
+            ConstantTime.equals(Array(token.utf8), Array(fields[1].dropFirst(12).utf8))
+        else {
+            state = .refused
+            return .challenge(Array(#"{"status":"invalid_token"}"#.utf8))
+        }
         return .success(account: account.jid, data: nil)
     }
 

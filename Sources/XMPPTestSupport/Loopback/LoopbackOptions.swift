@@ -25,7 +25,7 @@ public struct LoopbackOptions: Sendable {
     }
 
     /// The SASL mechanisms offered, in this order. Default: SCRAM-SHA-512, -256, -1, and PLAIN. The `-PLUS` variants of
-    /// SCRAM and `ANONYMOUS` work too once they are named here.
+    /// SCRAM, `ANONYMOUS` and `OAUTHBEARER` (with the password as token) work too once they are named here.
     public var mechanisms = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"]
     /// Whether authentication is offered as RFC 6120 has it.
     public var offersSASL1 = true
@@ -33,6 +33,17 @@ public struct LoopbackOptions: Sendable {
     public var offersSASL2 = false
     /// Whether a resource can be bound together with SASL2 (XEP-0386).
     public var offersBind2 = true
+    /// Whether archives begin anew with each page, so that reading them never ends.
+    public var archiveGoesInCircles = false
+    /// Whether tokens are given, and taken, together with SASL2 (XEP-0484).
+    public var offersTokens = true
+    /// For how long a token is good; default 21 days.
+    public var tokenLifetime: Duration = .seconds(21 * 86_400)
+    /// Whether a login with a token brings the next one.
+    public var rotatesTokens = true
+    /// The name that the server gives to what it offers (XEP-0509); `nil` for none. A login that relies on another one is
+    /// refused.
+    public var configurationVersion: String?
     /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
     public var iterations = 4_096
     /// Answers every authentication with this failure; `nil` checks the password.
@@ -44,6 +55,9 @@ public struct LoopbackOptions: Sendable {
     public var offersDirectTLS = true
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
+    /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with
+    /// `EXTERNAL` to the account that it names (as XmppAddr), where that mechanism is offered. Fixed when the server starts.
+    public var asksForCertificates = false
     /// What is wrong with the server's certificate.
     public var certificateFlaw: TestCertificate.Flaw?
     /// The names that the certificate presents; `nil` for the domain in every form.
@@ -81,8 +95,6 @@ public struct LoopbackOptions: Sendable {
     public var storesOfflineMessages = true
     /// Whether accounts have an archive of their messages (XEP-0313). Default: not.
     public var offersArchive = false
-    /// Whether archives begin anew with each page, so that reading them never ends.
-    public var archiveGoesInCircles = false
     /// Whether pings to the server are answered (XEP-0199).
     public var answersPing = true
     /// Whether the server tells its features (XEP-0030).

@@ -22,6 +22,13 @@ extension LoopbackServer {
         for bot in bots.values where bot.buddy.isEverybodysFriend { befriend(account, bot) }
     }
 
+    /// Forgets all tokens of an account, as a server does whose password was changed.
+    ///
+    /// - Throws: ``TestSupportError`` when there is no such account.
+    public func revokeTokens(of username: String) throws(TestSupportError) {
+        try account(username).tokens = [:]
+    }
+
     /// Adds a buddy, who comes online at once when there is a presence to begin with.
     ///
     /// - Throws: ``TestSupportError`` when the name cannot be a localpart, or the resource not a resourcepart.

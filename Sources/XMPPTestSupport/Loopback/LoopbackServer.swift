@@ -103,7 +103,8 @@ public actor LoopbackServer {
         router = LoopbackRouter(domain: jid, options: options, wallClock: WallClock.now)
         do {
             context = try TLSContext.server(
-                certificate: .bytes(certificate.certificate), privateKey: .bytes(certificate.privateKey))
+                certificate: .bytes(certificate.certificate), privateKey: .bytes(certificate.privateKey),
+                clientAuthorities: options.asksForCertificates ? authority.certificate : nil)
             listener = try ListeningSocket(.loopback(port: port), on: executor)
             directListener =
                 options.offersDirectTLS ? try ListeningSocket(.loopback(port: 0), on: executor) : nil

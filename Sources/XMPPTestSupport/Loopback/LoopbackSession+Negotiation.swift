@@ -58,13 +58,33 @@ extension LoopbackSession {
     private var offersStartTLS: Bool { !isSecure && router.options.offersStartTLS && context != nil }
 
     /// The mechanisms that make sense on the channel as it is.
-    var offeredMechanisms: [String] { router.options.mechanisms.filter { isSecure || !$0.hasSuffix("-PLUS") } }
+    var offeredMechanisms: [String] {
+        router.options.mechanisms.filter { name in
+            name == "EXTERNAL" ? certifiedAccount != nil : isSecure || !name.hasSuffix("-PLUS")
+        }
+    }
+
+    /// The account that the client's certificate names (XEP-0178 §2).
+    private var certifiedAccount: LoopbackAccount? {
+        let names = channel?.certificates.first?.names ?? []
+        return names.lazy.compactMap { name in
+            guard case .xmppAddress(let bytes) = name,
+                let jid = try? JID(String(decoding: bytes, as: UTF8.self)), jid.domain == self.router.domain
+            else {
+                return nil
+            }
+            return jid.localpart.flatMap { self.router.account(named: $0) }
+        }.first
+    }
 
     private var mechanismFeatures: [Element] {
         let mechanisms = offeredMechanisms
         var list = Element("mechanisms", namespace: Namespace.sasl)
         for name in mechanisms { list.append(Element("mechanism", namespace: Namespace.sasl, text: name)) }
-        let lists = [sasl2Feature, router.options.offersSASL1 ? list : nil].compactMap { $0 }
+        var version = Element("config-version", namespace: Namespace.initialPipelining)
+        version["value"] = router.options.configurationVersion
+        let name = version["value"] == nil || !isSecure ? nil : version
+        let lists = [sasl2Feature, name, router.options.offersSASL1 ? list : nil].compactMap { $0 }
         guard mechanisms.contains(where: { $0.hasSuffix("-PLUS") }) else { return lists }
         var types = Element("sasl-channel-binding", namespace: Namespace.saslChannelBinding)
         for type in bindings.keys.map(\.rawValue).sorted() {
@@ -74,7 +94,7 @@ extension LoopbackSession {
         return lists + [types]
     }
 
-    private var bindings: [ChannelBindingType: [UInt8]] {
+    var bindings: [ChannelBindingType: [UInt8]] {
         var bindings: [ChannelBindingType: [UInt8]] = [:]
         bindings[.tlsExporter] = channel?.exporterBinding
         bindings[.tlsServerEndPoint] = channel?.serverEndPointBinding
@@ -134,7 +154,8 @@ extension LoopbackSession {
     /// The server's side of a new exchange.
     func makeAuthenticator() -> LoopbackAuthenticator {
         LoopbackAuthenticator(
-            mechanisms: offeredMechanisms, iterations: router.options.iterations, bindings: bindings)
+            mechanisms: offeredMechanisms, iterations: router.options.iterations, bindings: bindings,
+            certified: certifiedAccount?.jid)
     }
 
     /// Base64, where `=` stands for nothing (RFC 6120 §6.4.2).

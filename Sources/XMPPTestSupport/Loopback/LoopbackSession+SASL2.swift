@@ -12,11 +12,19 @@ extension LoopbackSession {
         var userAgent: String?
         var resume: Element?
         var bind: Element?
+        /// The mechanism that a token is wanted for (XEP-0484 §3.2).
+        var wantedToken: String?
+        /// The mechanism of the token that is used.
+        var usedToken: String?
 
         init(_ authenticate: Element) {
             userAgent = authenticate.firstChild("user-agent", namespace: Namespace.sasl2)?["id"]
             resume = authenticate.firstChild("resume", namespace: Namespace.streamManagement)
             bind = authenticate.firstChild("bind", namespace: Namespace.bind2)
+            wantedToken = authenticate.firstChild("request-token", namespace: Namespace.fast)?["mechanism"]
+            if authenticate.firstChild("fast", namespace: Namespace.fast) != nil {
+                usedToken = authenticate["mechanism"]
+            }
         }
     }
 
@@ -42,6 +50,7 @@ extension LoopbackSession {
             inline.append(bind)
         }
         if options.offersStreamManagement { inline.append(Element("sm", namespace: Namespace.streamManagement)) }
+        if let tokenFeature { inline.append(tokenFeature) }
         if !inline.children.isEmpty { feature.append(inline) }
         return feature
     }
@@ -52,11 +61,23 @@ extension LoopbackSession {
         case "authenticate":
             guard isSecure, router.options.offersSASL2 else { return fail(StreamError(.notAuthorized)) }
             extensible = ExtensibleRequest(element)
+            if let relied = element.firstChild("config-version", namespace: Namespace.initialPipelining),
+                relied["value"] != router.options.configurationVersion
+            {
+                return refuseExtensible(
+                    .aborted, Element("config-version-mismatch", namespace: Namespace.initialPipelining))
+            }
             if let failure = router.options.authenticationFailure { return refuseExtensible(failure) }
             let response = element.firstChild("initial-response", namespace: Namespace.sasl2)
             let initial = response.map { Base64.decode($0.text) }
             // Base64 that is none is no answer at all (XEP-0388 §2.2).
             if case .some(nil) = initial { return refuseExtensible(.incorrectEncoding) }
+            if let fast = element.firstChild("fast", namespace: Namespace.fast) {
+                return answerExtensible(
+                    loginWithToken(
+                        element["mechanism"] ?? "", initial: (initial ?? nil) ?? [],
+                        count: fast["count"].flatMap(UInt32.init), userAgent: extensible?.userAgent))
+            }
             var fresh = makeAuthenticator()
             let step = fresh.start(element["mechanism"] ?? "", initial: initial ?? nil) { router.account(named: $0) }
             authenticator = fresh
@@ -86,13 +107,11 @@ extension LoopbackSession {
         }
     }
 
-    private func refuseExtensible(_ condition: SASLFailure.Condition) {
+    private func refuseExtensible(_ condition: SASLFailure.Condition, _ detail: Element? = nil) {
         authenticator = nil
         extensible = nil
-        send(
-            Element(
-                "failure", namespace: Namespace.sasl2,
-                children: [Element(condition.rawValue, namespace: Namespace.sasl)]))
+        let reasons = [Element(condition.rawValue, namespace: Namespace.sasl), detail].compactMap { $0 }
+        send(Element("failure", namespace: Namespace.sasl2, children: reasons))
     }
 
     /// The client is who it says; what it asked for is done before it hears of that (XEP-0388 §2.6.1).
@@ -120,6 +139,7 @@ extension LoopbackSession {
             }
             success.append(bound)
         }
+        if let token = freshToken(for: request) { success.append(token) }
         success.append(
             Element("authorization-identifier", namespace: Namespace.sasl2, text: self.jid.description))
         write(success)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import XMPPCore
 
 /// Starts Prosody for ``ServerKind``.
@@ -7,10 +8,26 @@ enum ProsodyServer {
     /// Where the program is; `nil` when it is not installed.
     static var program: String? { ServerSite.find("/usr/bin/prosody", "/usr/local/bin/prosody") }
 
+    /// Where a newer Debian is that has a newer Prosody and the community's modules: `$SWIFT_XMPP_TRIXIE`, else a folder
+    /// that `Scripts/newer-servers` makes. `nil` when it is not there, or this process may not change its root.
+    static var newerRoot: String? {
+        let root = getenv("SWIFT_XMPP_TRIXIE").map { String(cString: $0) } ?? "/var/tmp/swift-xmpp-trixie"
+        let isThere = geteuid() == 0 && FileProbe.isExecutable("\(root)/usr/bin/prosody")
+        let modules = FileProbe.entry(of: "\(root)/usr/lib/prosody/modules", beginning: "mod_sasl2")
+        return isThere && modules != nil ? root : nil
+    }
+
     /// Starts it in the foreground.
-    static func launch(_ site: ServerSite) throws(TestSupportError) -> ServerProcess {
-        guard let program else { throw TestSupportError("prosody is not installed") }
-        let configuration = try site.folder.write(configuration(site), to: "prosody.cfg.lua")
+    ///
+    /// - Parameters:
+    ///   - site: What it needs.
+    ///   - root: The root of the Debian that it is in; `nil` for this one.
+    static func launch(_ site: ServerSite, root: String? = nil) throws(TestSupportError) -> ServerProcess {
+        guard root != nil || program != nil else { throw TestSupportError("prosody is not installed") }
+        let newer = ["sasl2", "sasl2_bind2", "sasl2_sm", "sasl2_fast"].map { ", \"\($0)\"" }.joined()
+        let text = configuration(site, modules: root == nil ? "" : newer)
+        let configuration = try site.folder.write(
+            root.map { text.replacing($0, with: "") } ?? text, to: "prosody.cfg.lua")
         try site.folder.makeFolder("data")
         let host = "data/\(encode(site.domain.domainpart))"
         try site.folder.makeFolder(host)
@@ -23,8 +40,14 @@ enum ProsodyServer {
                 try site.folder.write(roster(of: name, site), to: "\(host)/roster/\(encode(name)).dat")
             }
         }
+        if let root {
+            return try ServerProcess(
+                "/usr/sbin/chroot",
+                [root, "/usr/bin/prosody", "-F", "--config", configuration.replacing(root, with: "")],
+                logFile: site.folder.file("server.log"))
+        }
         return try ServerProcess(
-            program, ["-F", "--config", configuration], logFile: site.folder.file("server.log"))
+            program ?? "", ["-F", "--config", configuration], logFile: site.folder.file("server.log"))
     }
 
     /// Prosody's way of putting a name into a file name.
@@ -49,7 +72,7 @@ enum ProsodyServer {
         return "return {\n\(items.joined())};\n"
     }
 
-    private static func configuration(_ site: ServerSite) -> String {
+    private static func configuration(_ site: ServerSite, modules: String) -> String {
         """
         run_as_root = true
         daemonize = false
@@ -65,7 +88,7 @@ enum ProsodyServer {
         authentication = "internal_plain"
         modules_enabled = {
             "roster", "saslauth", "tls", "disco", "ping", "offline", "version", "time", "smacks", "carbons", "mam",
-            "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "lastactivity", "uptime"
+            "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "lastactivity", "uptime"\(modules)
         }
         modules_disabled = { "s2s", "http" }
         archive_expires_after = "never"

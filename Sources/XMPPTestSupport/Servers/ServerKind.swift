@@ -10,6 +10,14 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     case prosody
     /// ejabberd, 23.01 or later.
     case ejabberd
+    /// Prosody 13 with the community's modules for SASL2, Bind 2 and tokens, from a newer Debian in a folder that
+    /// `Scripts/newer-servers` makes.
+    case prosody13
+
+    /// The servers of this Debian.
+    public static let allCases: [ServerKind] = [.prosody, .ejabberd]
+    /// The servers of a newer one.
+    public static let newer: [ServerKind] = [.prosody13]
 
     /// How long a server may take until it answers.
     private static let startLimit: Duration = .seconds(40)
@@ -21,13 +29,19 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .prosody: ProsodyServer.program != nil
         case .ejabberd: EjabberdServer.program != nil && EjabberdServer.libraries != nil
+        case .prosody13: ProsodyServer.newerRoot != nil
         }
     }
 
     /// Whether tests with this server should run: it is installed, or its absence must not go unnoticed because the
     /// environment has `CI=true`. Prints the reason when the answer is no.
     public var isExpected: Bool {
-        if isInstalled || getenv("CI").map({ String(cString: $0) }) == "true" { return true }
+        if isInstalled { return true }
+        if Self.newer.contains(self) {
+            print("\(rawValue) is not installed: tests with it are left out (Scripts/newer-servers, as root)")
+            return false
+        }
+        if getenv("CI").map({ String(cString: $0) }) == "true" { return true }
         print("\(rawValue) is not installed: tests with it are left out (Scripts/dependencies test)")
         return false
     }
@@ -48,11 +62,13 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
         guard isInstalled else { throw TestSupportError("\(rawValue) is not installed") }
         var failure = TestSupportError("\(rawValue) was not started")
         for _ in 0..<Self.attempts {
-            let site = try ServerSite(domain: domain, accounts: accounts, areFriends: areFriends)
+            let root = self == .prosody13 ? ProsodyServer.newerRoot : nil
+            let site = try ServerSite(domain: domain, accounts: accounts, areFriends: areFriends, root: root)
             let process =
                 switch self {
                 case .prosody: try ProsodyServer.launch(site)
                 case .ejabberd: try EjabberdServer.launch(site)
+                case .prosody13: try ProsodyServer.launch(site, root: root)
                 }
             if await Self.answers(site, process) { return PrivateServer(kind: self, site: site, process: process) }
             failure = TestSupportError("\(rawValue) did not come up; it wrote: \(process.logTail)")

@@ -16,7 +16,15 @@ struct ServerSite {
     let keyFile: String
 
     /// Makes the folder and the certificate, and finds two free ports.
-    init(domain: String, accounts: [String: String], areFriends: Bool) throws(TestSupportError) {
+    ///
+    /// - Parameters:
+    ///   - domain: The domain to serve.
+    ///   - accounts: Passwords by localpart.
+    ///   - areFriends: Whether all accounts see each other.
+    ///   - root: What the server takes for the root of the file system; `nil` for the root.
+    init(
+        domain: String, accounts: [String: String], areFriends: Bool, root: String? = nil
+    ) throws(TestSupportError) {
         do throws(JIDError) {
             self.domain = try JID(domainpart: domain)
         } catch {
@@ -31,7 +39,7 @@ struct ServerSite {
         }
         self.accounts = accounts
         self.areFriends = areFriends
-        folder = try TemporaryFolder(prefix: "xmpp-server")
+        folder = try TemporaryFolder(prefix: "xmpp-server", in: root.map { $0 + "/tmp" })
         let ports = try Self.freePorts()
         (port, directTLSPort) = ports
         let authority = try TestAuthority()

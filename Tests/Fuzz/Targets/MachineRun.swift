@@ -13,19 +13,20 @@ struct MachineRun {
     private var lastID = "none"
 
     /// - Parameter options: Bit 0: plaintext is permitted on loopback. Bit 1: keepalive by white space. Bit 2: without
-    ///   Stream Management. Bit 3: without an account.
+    ///   Stream Management. Bit 3: without an account. Bit 4: with a token, and a memory of what the server offered.
     init(options: UInt8 = 0) {
         let account = (try? JID("romeo@example.net")) ?? { preconditionFailure("the account is a JID") }()
         let credentials: SASLCredentials =
             options & 8 == 0
             ? .account(SASLAccount(username: "romeo", password: SecretBytes("secret"))) : .anonymous
-        machine = StreamStateMachine(
-            configuration: StreamConfiguration(
-                account: account, resource: "orchard", authentication: SASLAuthentication(credentials: credentials),
-                security: options & 1 == 0 ? .tlsRequired : .plaintextOnLoopback,
-                usesStreamManagement: options & 4 == 0,
-                keepalive: options & 2 == 0 ? .ping(after: .seconds(300)) : .whitespace(every: .seconds(60)),
-                random: CountingRandom()))
+        var configuration = StreamConfiguration(
+            account: account, resource: "orchard", authentication: SASLAuthentication(credentials: credentials),
+            security: options & 1 == 0 ? .tlsRequired : .plaintextOnLoopback, usesStreamManagement: options & 4 == 0,
+            keepalive: options & 2 == 0 ? .ping(after: .seconds(300)) : .whitespace(every: .seconds(60)),
+            random: CountingRandom())
+        configuration.authentication.wantsToken = true
+        if options & 16 != 0 { configuration.remember() }
+        machine = StreamStateMachine(configuration: configuration)
         watch = MachineWatch(permitsLoopback: options & 1 != 0)
     }
 
@@ -114,6 +115,12 @@ struct MachineRun {
         case "H": Self.features("<bind xmlns='\(Namespace.bind)'/><sm xmlns='\(Namespace.streamManagement)'/>")
         case "S":
             Self.features("<bind xmlns='\(Namespace.bind)'/><session xmlns='\(Namespace.session)'/>")
+        case "g": Self.features(Self.modern)
+        case "M":
+            "<success xmlns='\(Namespace.sasl2)'><authorization-identifier>romeo@example.net/orchard"
+                + "</authorization-identifier><bound xmlns='\(Namespace.bind2)'>"
+                + "<enabled xmlns='\(Namespace.streamManagement)'/></bound></success>"
+        case "v": "<failure xmlns='\(Namespace.sasl2)'><not-authorized xmlns='\(Namespace.sasl)'/></failure>"
         case "P": "<proceed xmlns='\(Namespace.startTLS)'/>"
         case "Q": "<failure xmlns='\(Namespace.startTLS)'/>"
         case "c": "<challenge xmlns='\(Namespace.sasl)'>=</challenge>"
@@ -137,10 +144,34 @@ struct MachineRun {
         }
     }
 
-    private static func features(_ content: String) -> String { "<stream:features>\(content)</stream:features>" }
+    /// SASL2 with all that goes along.
+    static let modern =
+        "<authentication xmlns='\(Namespace.sasl2)'><mechanism>PLAIN</mechanism><mechanism>SCRAM-SHA-1</mechanism>"
+        + "<inline><bind xmlns='\(Namespace.bind2)'><inline><feature var='\(Namespace.streamManagement)'/></inline>"
+        + "</bind><fast xmlns='\(Namespace.fast)'><mechanism>HT-SHA-256-NONE</mechanism></fast></inline>"
+        + "</authentication>"
+
+    fileprivate static func features(_ content: String) -> String { "<stream:features>\(content)</stream:features>" }
 
     private static func mechanisms(_ names: String...) -> String {
         let offers = names.map { "<mechanism>\($0)</mechanism>" }.joined()
         return "<mechanisms xmlns='\(Namespace.sasl)'>\(offers)</mechanisms>"
+    }
+}
+
+extension StreamConfiguration {
+    /// What an earlier login left.
+    fileprivate mutating func remember() {
+        func features(_ content: String) -> StreamFeatures? {
+            (try? Element.parse(MachineRun.features(content).utf8)).map(StreamFeatures.init)
+        }
+        authentication.token = LoginToken(
+            mechanism: SASLMechanismName(rawValue: "HT-SHA-256-NONE"), bytes: Array("t0k".utf8),
+            expiry: DateTime(millisecondsSinceEpoch: 4_000_000_000_000))
+        var offered = OfferedFeatures()
+        offered.beforeTLS = features("<starttls xmlns='\(Namespace.startTLS)'/>")
+        offered.beforeLogin = features(MachineRun.modern)
+        offered.session = features("<bind xmlns='\(Namespace.bind)'/>")
+        expected = offered
     }
 }

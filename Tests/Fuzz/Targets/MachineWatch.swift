@@ -87,10 +87,10 @@ struct MachineWatch {
 
     private mutating func sent(_ element: Element) throws(BrokenRule) {
         try require(isStreamOpen && !hasSentEnd, "outside of a stream: \(element)")
-        if element.namespace == Namespace.sasl {
+        if element.namespace == Namespace.sasl || element.namespace == Namespace.sasl2 {
             // RFC 6120 §13.8.3, §13.9.4.
             try require(isSecure, "SASL without protection: \(element)")
-            hasSentAuth = hasSentAuth || element.localName == "auth"
+            hasSentAuth = hasSentAuth || ["auth", "authenticate"].contains(element.localName)
             try require(hasSentAuth && !isAuthenticated, "SASL at the wrong time: \(element)")
         }
         // RFC 6120 §6.3.5, §7.1: no stanza before authentication, and but for binding none before a resource is bound.
@@ -107,6 +107,8 @@ struct MachineWatch {
         case .authenticated:
             try require(isSecure && hasSentAuth && !isAuthenticated, "authenticated at the wrong time")
             isAuthenticated = true
+        case .token(let token):
+            try require(isSecure && hasSentAuth && (token == nil || isAuthenticated), "a token at the wrong time")
         case .established(let session), .resumed(let session):
             try require(isAuthenticated && !isEstablished, "a session at the wrong time")
             try require(session.jid.isFull, "a session without a resource")

@@ -97,7 +97,7 @@ import XMPPCrypto
         policy.hasUsedSCRAM = true
         #expect(try refusal(["PLAIN"], policy: policy).rejections.map(\.reason) == [.weakerThanBefore])
         #expect(try select(["PLAIN", "SCRAM-SHA-1"], policy: policy) == "SCRAM-SHA-1")
-        policy.allowsPlainAfterSCRAM = true
+        policy.allowsWeakerLogin = true
         #expect(try select(["PLAIN"], policy: policy) == "PLAIN")
         policy.allowsPlain = false
         #expect(try refusal(["PLAIN"], policy: policy).rejections.map(\.reason) == [.notAllowed])

@@ -20,7 +20,8 @@ extension MachineRun {
         receiveHeader()
         try receive(
             "<stream:features><authentication xmlns='\(Namespace.sasl2)'><mechanism>SCRAM-SHA-1</mechanism><inline>"
-                + "<sm xmlns='\(Namespace.streamManagement)'/><bind xmlns='\(Namespace.bind2)'/></inline></authentication>"
+                + "<sm xmlns='\(Namespace.streamManagement)'/><bind xmlns='\(Namespace.bind2)'/>"
+                + "<fast xmlns='\(Namespace.fast)'><mechanism>HT-SHA-256-NONE</mechanism></fast></inline></authentication>"
                 + "</stream:features>")
         try receive(
             "<challenge xmlns='\(Namespace.sasl2)'>\(Base64.encode(Array(Self.serverFirst.utf8)))</challenge>")

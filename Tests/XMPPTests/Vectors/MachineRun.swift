@@ -23,6 +23,8 @@ struct MachineRun {
         /// Stanzas handed to the application.
         var stanzas: [Element] = []
         var end: StreamEnd?
+        /// Tokens that were kept.
+        var tokens: [LoginToken] = []
         var management = StreamManagement()
         /// Whether something in the clear stood where TLS had to begin.
         var sawPlaintextForTLS = false
@@ -52,10 +54,13 @@ struct MachineRun {
     /// Makes a run for `romeo@example.net`.
     init(policy: SASLPolicy = SASLPolicy()) throws {
         let account = SASLAccount(username: "romeo", password: SecretBytes(Array("secret".utf8)))
+        var authentication = SASLAuthentication(credentials: .account(account), policy: policy)
+        authentication.wantsToken = true
+        authentication.time = DateTime(millisecondsSinceEpoch: 1_700_000_000_000)
         machine = StreamStateMachine(
             configuration: StreamConfiguration(
                 account: try JID("romeo@example.net"), resource: "orchard",
-                authentication: SASLAuthentication(credentials: .account(account), policy: policy),
+                authentication: authentication,
                 random: FixedRandom()))
     }
 
@@ -106,6 +111,7 @@ struct MachineRun {
                 outcome.stanzas.append(element)
                 machine.handledStanza()
             case .emit(.ended(let end)): outcome.end = end
+            case .emit(.token(let token?)): outcome.tokens.append(token)
             case .emit, .sendWhitespace, .schedule, .cancel, .closeTransport, .abortTransport: break
             }
         }

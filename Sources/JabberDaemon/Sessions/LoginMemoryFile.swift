@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import JabberControl
+internal import SocketIO
+internal import XMPP
+
+/// What the logins of one configured account leave for the next, in a file that only the user can read.
+///
+/// The daemon that stays and the private ones each look like a program of their own to the server: with one name for both, a
+/// command would end the daemon's session. Of the private ones, the first takes the file; another one that runs at the same
+/// time begins without a memory, and leaves none.
+actor LoginMemoryFile: LoginMemoryStore {
+    /// Whose memory it is.
+    enum Owner: String, Sendable, CaseIterable {
+        /// The daemon that stays.
+        case daemon
+        /// A daemon for one command.
+        case command
+    }
+
+    private let path: String
+    private let owner: Owner
+    private var lock: Descriptor?
+    private var hasAskedForLock = false
+
+    /// Makes a store; nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - account: The account's name in the settings, which is one that a file can have.
+    ///   - owner: Who logs in.
+    ///   - paths: Where state is kept.
+    init(account: String, owner: Owner, paths: RuntimePaths) {
+        path = Self.path(account, owner, paths)
+        self.owner = owner
+    }
+
+    private static func path(_ account: String, _ owner: Owner, _ paths: RuntimePaths) -> String {
+        "\(paths.state)/logins/\(account).\(owner.rawValue).json"
+    }
+
+    func memory(of account: JID) async -> LoginMemory? {
+        guard isOurs else { return nil }
+        return Self.read(path, account)
+    }
+
+    func save(_ memory: LoginMemory, of account: JID) async {
+        guard isOurs else { return }
+        // What cannot be kept is learnt anew.
+        try? Self.write(memory, of: account, to: path)
+    }
+
+    /// Whether nobody else uses the file now.
+    private var isOurs: Bool {
+        guard owner == .command else { return true }
+        if !hasAskedForLock {
+            hasAskedForLock = true
+            lock = Self.takeLock(path + ".lock")
+        }
+        return lock != nil
+    }
+
+    private static func takeLock(_ path: String) -> Descriptor? {
+        guard let slash = path.lastIndex(of: "/"), (try? PrivateFile.makeFolder(String(path[..<slash]))) != nil else {
+            return nil
+        }
+        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        guard number >= 0 else { return nil }
+        let lock = Descriptor(owning: number)
+        return flock(number, LOCK_EX | LOCK_NB) == 0 ? lock : nil
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets the tokens of an account.
+    ///
+    /// - Parameters:
+    ///   - account: The account's name in the settings.
+    ///   - jid: Its bare address.
+    ///   - paths: Where state is kept.
+    ///   - includingProofs: Whether to forget too how strong the logins have been, and what the server offered.
+    /// - Returns: How many tokens there were.
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
+    static func forget(
+        _ account: String, _ jid: JID, paths: RuntimePaths, includingProofs: Bool
+    ) throws(ControlError) -> Int {
+        var count = 0
+        for owner in Owner.allCases {
+            let path = path(account, owner, paths)
+            guard var memory = read(path, jid) else { continue }
+            if memory.token != nil { count += 1 }
+            memory.token = nil
+            if includingProofs {
+                memory.hasUsedSCRAM = false
+                memory.hasUsedChannelBinding = false
+                memory.offered = nil
+            }
+            try write(memory, of: jid, to: path)
+        }
+        return count
+    }
+
+    // MARK: The file
+
+    /// What a file holds about an account; `nil` when there is none, when others could have read or written it, or when it
+    /// is about another account that had the name before.
+    private static func read(_ path: String, _ account: JID) -> LoginMemory? {
+        guard let contents = try? PrivateFile.read(path),
+            (try? PrivateFile.requireSecret(contents, at: path)) != nil,
+            let object = try? JSONReader.read(contents.bytes).objectValue,
+            object.string("jid") == account.description, let name = object.string("userAgent")
+        else { return nil }
+        var memory = LoginMemory(userAgentID: name)
+        memory.hasUsedSCRAM = object.bool("hasUsedSCRAM") ?? false
+        memory.hasUsedChannelBinding = object.bool("hasUsedChannelBinding") ?? false
+        memory.token = object["token"]?.objectValue.flatMap(token)
+        memory.offered = object["offered"]?.objectValue.map(offered)
+        return memory
+    }
+
+    private static func token(_ object: JSONObject) -> LoginToken? {
+        guard let mechanism = object.string("mechanism"), let secret = object.string("secret"),
+            let expiry = object.string("expiry").flatMap(DateTime.init),
+            let count = object.int("count").flatMap({ UInt32(exactly: $0) })
+        else { return nil }
+        return LoginToken(
+            mechanism: SASLMechanismName(rawValue: mechanism), bytes: Array(secret.utf8), expiry: expiry, count: count)
+    }
+
+    private static func offered(_ object: JSONObject) -> OfferedFeatures {
+        func features(_ key: String) -> StreamFeatures? {
+            object.string(key).flatMap { try? Element.parse($0) }.map(StreamFeatures.init)
+        }
+        var offered = OfferedFeatures()
+        offered.beforeTLS = features("beforeTLS")
+        offered.beforeLogin = features("beforeLogin")
+        offered.session = features("session")
+        return offered
+    }
+
+    private static func write(_ memory: LoginMemory, of account: JID, to path: String) throws(ControlError) {
+        var object: JSONObject = [
+            "jid": .string(account.description), "userAgent": .string(memory.userAgentID),
+            "hasUsedSCRAM": .bool(memory.hasUsedSCRAM), "hasUsedChannelBinding": .bool(memory.hasUsedChannelBinding),
+        ]
+        if let token = memory.token {
+            object["token"] = .object([
+                "mechanism": .string(token.mechanism.rawValue),
+                "secret": .string(String(decoding: token.bytes, as: UTF8.self)),
+                "expiry": .string(token.expiry.description), "count": .integer(Int64(token.count)),
+            ])
+        }
+        if let offered = memory.offered {
+            object["offered"] = .object(
+                JSONObject(present: [
+                    "beforeTLS": (offered.beforeTLS?.element.description).map(JSONValue.string),
+                    "beforeLogin": (offered.beforeLogin?.element.description).map(JSONValue.string),
+                    "session": (offered.session?.element.description).map(JSONValue.string),
+                ]))
+        }
+        try PrivateFile.write(JSONValue.object(object).encodedPretty(), to: path)
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import JabberControl
+import Testing
+import XMPP
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+@Suite("What logins leave for the next, on disk", .timeLimit(.minutes(2)))
+struct LoginMemoryFileTests {
+    /// A folder that goes with the test.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.path + "/logins-\(UUID().uuidString.prefix(8))"
+        var paths: RuntimePaths { RuntimePaths(environment: ["HOME": path]) }
+        var file: String { paths.state + "/logins/home.daemon.json" }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static let secret = "secret-token:\u{1F511}"
+
+    private func memory() throws -> LoginMemory {
+        var memory = LoginMemory()
+        memory.hasUsedSCRAM = true
+        memory.token = LoginToken(
+            mechanism: SASLMechanismName(rawValue: "HT-SHA-256-EXPR"), bytes: Array(Self.secret.utf8),
+            expiry: try #require(DateTime("2040-01-01T00:00:00Z")), count: 4_000_000_000)
+        var offered = OfferedFeatures()
+        var features = Element("features", namespace: "http://etherx.jabber.org/streams")
+        features.append(Element("authentication", namespace: "urn:xmpp:sasl:2", text: "<&>"))
+        offered.beforeLogin = StreamFeatures(features)
+        memory.offered = offered
+        return memory
+    }
+
+    @Test("what was saved comes back whole, in a file for the user alone")
+    func roundTrip() async throws {
+        let folder = Folder()
+        let jid = try JID("juliet@example.org")
+        let store = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        #expect(await store.memory(of: jid) == nil)
+        let saved = try memory()
+        await store.save(saved, of: jid)
+        let next = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        let found = try #require(await next.memory(of: jid))
+        #expect(found.userAgentID == saved.userAgentID && found.token == saved.token)
+        #expect(found.hasUsedSCRAM && !found.hasUsedChannelBinding && found.offered == saved.offered)
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("a file that others can read, that is broken, or that is about somebody else is none")
+    func unusable() async throws {
+        let folder = Folder()
+        let jid = try JID("juliet@example.org")
+        let store = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        await store.save(try memory(), of: jid)
+        #expect(await store.memory(of: try JID("romeo@example.org")) == nil)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file)
+        #expect(await store.memory(of: jid) == nil)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file)
+        #expect(await store.memory(of: jid) != nil)
+        for text in ["", "[]", "{\"jid\":\"juliet@example.org\"}", "\u{0}"] {
+            try Data(text.utf8).write(to: URL(filePath: folder.file))
+            #expect(await store.memory(of: jid) == nil)
+        }
+    }
+
+    @Test("of commands that run at the same time one has the memory, and the next one after it")
+    func commands() async throws {
+        let folder = Folder()
+        let jid = try JID("juliet@example.org")
+        do {
+            let first = LoginMemoryFile(account: "home", owner: .command, paths: folder.paths)
+            let second = LoginMemoryFile(account: "home", owner: .command, paths: folder.paths)
+            await first.save(try memory(), of: jid)
+            #expect(await second.memory(of: jid) == nil)
+            await second.save(LoginMemory(), of: jid)
+            #expect(await first.memory(of: jid)?.token != nil)
+        }
+        // The lock goes with the last reference, which is not always at the end of the scope.
+        var found: LoginMemory?
+        while found == nil {
+            found = await LoginMemoryFile(account: "home", owner: .command, paths: folder.paths).memory(of: jid)
+        }
+        #expect(found?.token != nil)
+    }
+
+    @Test("tokens are forgotten wherever they are, and with --all what was proven too")
+    func forget() async throws {
+        let folder = Folder()
+        let jid = try JID("juliet@example.org")
+        for owner in LoginMemoryFile.Owner.allCases {
+            await LoginMemoryFile(account: "home", owner: owner, paths: folder.paths).save(try memory(), of: jid)
+        }
+        let store = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        let name = await store.memory(of: jid)?.userAgentID
+        #expect(try LoginMemoryFile.forget("home", jid, paths: folder.paths, includingProofs: false) == 2)
+        #expect(await store.memory(of: jid)?.hasUsedSCRAM == true)
+        #expect(await store.memory(of: jid)?.token == nil)
+        #expect(try LoginMemoryFile.forget("home", jid, paths: folder.paths, includingProofs: true) == 0)
+        #expect(await store.memory(of: jid)?.hasUsedSCRAM == false)
+        #expect(await store.memory(of: jid)?.userAgentID == name, "the installation is still the same")
+        #expect(try !String(contentsOfFile: folder.file, encoding: .utf8).contains("secret-token"))
+    }
+
+    @Test("the daemon logs in with a token after it was started anew, and with the password when that is forgotten")
+    func daemon() async throws {
+        var options = LoopbackOptions.modern
+        options.resumption = .notOffered
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret"], options: options)
+        let harness = try await LastingHarness(server, accounts: ["juliet": "secret"])
+        func mechanisms() async -> [String] {
+            await server.transcript.filter { $0.element.localName == "authenticate" }
+                .compactMap { $0.element["mechanism"] }
+        }
+        func reconnect() async throws {
+            #expect(try await harness.call("reconnect").string("connection") == "connected")
+        }
+        #expect(try await harness.call("connect").string("connection") == "connected")
+        try await reconnect()
+        #expect(try await harness.call("account.forget-token").int("tokens") == 1)
+        try await reconnect()
+        #expect(await mechanisms() == ["SCRAM-SHA-512-PLUS", "HT-SHA-256-EXPR", "SCRAM-SHA-512-PLUS"])
+        await harness.end()
+    }
+}

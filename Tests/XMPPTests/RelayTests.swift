@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SocketIO
+import Testing
+import XMPPTestSupport
+import XMPPTransport
+
+@testable import XMPP
+
+@Suite("Somebody in between who has a certificate that is valid (RFC 5802 §6, XEP-0440)", .timeLimit(.minutes(2)))
+struct RelayTests {
+    /// Logs in over a relay, after one login that was as it should be where `isKnown`.
+    private func relayed(
+        isKnown: Bool, _ options: LoopbackOptions = .modern, replacing: [(String, String)] = []
+    ) async throws -> (error: XMPPError?, server: LoopbackServer) {
+        let server = try await verona { $0 = options }
+        var configuration = try await server.configuration(for: "romeo", directTLS: true)
+        configuration.usesTokens = false
+        if isKnown {
+            let stream = XMPPStream(configuration)
+            try await stream.connect()
+            await stream.disconnect()
+        }
+        let relay = try await Relay(to: server, replacing: replacing)
+        configuration.port = relay.port
+        let stream = XMPPStream(configuration)
+        var failure: XMPPError?
+        do {
+            try await stream.connect()
+        } catch {
+            failure = error
+        }
+        await stream.disconnect()
+        relay.end()
+        return (failure, server)
+    }
+
+    @Test("the login fails, and the reason names channel binding")
+    func relay() async throws {
+        let (error, server) = try await relayed(isKnown: false)
+        #expect(error?.code == .authenticationRefused)
+        #expect(error?.mechanism == "SCRAM-SHA-512-PLUS")
+        #expect(error?.message.contains("channel binding") == true)
+        await server.stop()
+    }
+
+    @Test("who takes the bound mechanisms off the list is found out by the server (RFC 5802 §6)")
+    func stripped() async throws {
+        let cut = ["512", "256", "1"].map { ("<mechanism>SCRAM-SHA-\($0)-PLUS</mechanism>", "") }
+        let list =
+            "<sasl-channel-binding xmlns='urn:xmpp:sasl-cb:0'><channel-binding type='tls-exporter'/>"
+            + "<channel-binding type='tls-server-end-point'/></sasl-channel-binding>"
+        let (error, server) = try await relayed(isKnown: false, replacing: cut + cut + [(list, "")])
+        #expect(error?.code == .authenticationRefused)
+        #expect(error?.mechanism == "SCRAM-SHA-512")
+        await server.stop()
+    }
+
+    @Test("and by the client, where the account has been bound before: nothing of the login is sent")
+    func strippedLater() async throws {
+        let cut = ["512", "256", "1"].map { ("<mechanism>SCRAM-SHA-\($0)-PLUS</mechanism>", "") }
+        let list =
+            "<sasl-channel-binding xmlns='urn:xmpp:sasl-cb:0'><channel-binding type='tls-exporter'/>"
+            + "<channel-binding type='tls-server-end-point'/></sasl-channel-binding>"
+        let (error, server) = try await relayed(isKnown: true, replacing: cut + cut + [(list, "")])
+        #expect(error?.code == .noMechanism)
+        #expect(error?.message.contains("not bound to the TLS channel") == true)
+        await server.stop()
+    }
+}
+
+/// A relay with a certificate for the domain from the authority that everybody trusts: TLS ends here, and begins anew
+/// towards the server.
+private final class Relay: Sendable {
+    let port: UInt16
+    private let executor = StreamExecutor(label: "test.relay")
+    private let listener: ListeningSocket
+
+    /// - Parameters:
+    ///   - server: The server.
+    ///   - changes: Texts of the server, and what the client gets in their place.
+    init(to server: LoopbackServer, replacing changes: [(String, String)]) async throws {
+        let certificate = try server.authority.issue(for: "example.net")
+        let ours = try TLSContext.server(
+            certificate: .bytes(certificate.certificate), privateKey: .bytes(certificate.privateKey))
+        let theirs = try TLSContext.client(trust: .file(server.certificateAuthorityFile))
+        let address = SocketAddress.loopback(port: try #require(server.directTLSPort))
+        listener = try ListeningSocket(.loopback(port: 0), on: executor)
+        port = listener.address.port ?? 0
+        let executor = executor
+        executor.run { [listener] in
+            listener.start { socket in
+                guard let client = try? TLSTransport(over: socket, context: ours, role: .server, mode: .direct) else {
+                    return
+                }
+                Task {
+                    let socket = try await SocketTransport.connect(to: address, on: executor, timeout: .seconds(5))
+                    executor.run {
+                        let identity = ReferenceIdentity(domain: "example.net", unicodeDomain: "example.net")
+                        guard
+                            let upstream = try? TLSTransport(
+                                over: socket, context: theirs,
+                                role: .client(identity, offersProtocol: true), mode: .direct)
+                        else { return }
+                        Self.join(client, upstream, changes)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Passes on what either side says.
+    private static func join(_ client: TLSTransport, _ server: TLSTransport, _ changes: [(String, String)]) {
+        client.handshake { result in
+            guard case .success = result else { return server.abort() }
+            server.handshake { result in
+                guard case .success = result else { return client.abort() }
+                client.start { event in pass(event, to: server, []) }
+                server.start { event in pass(event, to: client, changes) }
+            }
+        }
+    }
+
+    private static func pass(_ event: TransportEvent, to other: TLSTransport, _ changes: [(String, String)]) {
+        switch event {
+        case .received(let bytes):
+            var text = String(decoding: bytes, as: UTF8.self)
+            for (from, to) in changes { text = text.replacing(from, with: to) }
+            other.send(Array(text.utf8))
+        case .endOfInput, .closed: other.close()
+        case .drained: break
+        }
+    }
+
+    func end() {
+        executor.run { [listener] in listener.close() }
+    }
+}
