@@ -9,7 +9,7 @@ extension XMPPClient {
     /// Sends what waits in an outbox, in order; returns when nothing waits any more. To be called when the client has come
     /// online, and whenever something was added. Calls that come together follow one another, so nothing is sent twice.
     ///
-    /// With a ``StreamStateStore`` that keeps every step in the same database, a message is noted as sent in the transaction that
+    /// With a `StreamStateStore` that keeps every step in the same database, a message is noted as sent in the transaction that
     /// keeps it for resumption: a program that is killed at any moment sends it once. Otherwise it is noted after it was
     /// written, and a program that is killed in between sends it twice.
     ///

@@ -19,7 +19,9 @@ public protocol Outbox: Sendable {
     /// The messages of an account that wait to be sent, in the order in which they came; those whose time has run out are
     /// noted as expired first.
     ///
-    /// - Parameter limit: How many at most.
+    /// - Parameters:
+    ///   - account: The account that sends them.
+    ///   - limit: How many at most.
     func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry]
 
     /// The messages of an account of which nobody knows whether the server has them, in the order in which they were sent:

@@ -31,7 +31,7 @@ public struct StyledText: Sendable, Hashable {
         case emphasised = "_"
         /// `~struck through~`
         case struck = "~"
-        /// `` `preformatted` ``; there is no styling in it.
+        /// Between two backquotes: preformatted; there is no styling in it.
         case preformatted = "`"
     }
 
