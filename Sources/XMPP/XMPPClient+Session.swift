@@ -51,7 +51,8 @@ extension XMPPClient {
         // session that is not the one that is wanted is not resumed; what it had to say is said in the next.
         if let jid = inheritance?.jid, !jid.isBound(for: wanted) { inheritance?.id = nil }
         let stream = XMPPStream(
-            configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store)
+            configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store,
+            rooms: rooms)
         guard supervisor != nil else { return nil }
         self.stream = stream
         await prepareUnlessStopped(stream)
@@ -99,6 +100,8 @@ extension XMPPClient {
             if configuration.usesCarbons { try await stream.requestCarbons() }
             try await stream.goOnline(sent, known: roster.known)
             knownPresence = sent
+            // A resumed session is in its rooms still; in a new one nobody is.
+            await stream.rejoinRooms()
         }
         // It may have been set anew meanwhile.
         while presence != knownPresence {

@@ -53,6 +53,8 @@ public actor XMPPClient {
     public internal(set) var stream: XMPPStream?
 
     let hub = EventHub()
+    /// The rooms of all sessions.
+    let rooms = RoomDirectory()
     var reconnect: ReconnectPolicy
     let store: any StreamStateStore
     /// What the stream before the present one left.

@@ -91,6 +91,63 @@ struct SimpleCommandTests {
             result: ["jid": "bob@example.org/desk", "name": "Gajim", "version": "1.8", "os": "Debian"],
             output: "Gajim\t1.8\tDebian\n"),
         Row(
+            words: "room join coven@rooms.example.org --nick me --history 5",
+            params: ["room": "coven@rooms.example.org", "nick": "me", "history": 5],
+            result: [
+                "room": "coven@rooms.example.org", "nick": "me", "role": "participant", "affiliation": "none",
+                "occupants": 2,
+            ],
+            output: "coven@rooms.example.org\tme\tparticipant\tnone\t2\t\n"),
+        Row(
+            words: "room leave coven@rooms.example.org", params: ["room": "coven@rooms.example.org"],
+            result: ["room": "coven@rooms.example.org"], output: "coven@rooms.example.org\n"),
+        Row(
+            words: "room list", params: [:],
+            result: ["rooms": [["room": "coven@rooms.example.org", "nick": "me", "occupants": 2, "subject": "Hags"]]],
+            output: "coven@rooms.example.org\t\tme\t2\tHags\n"),
+        Row(
+            words: "room who coven@rooms.example.org", params: ["room": "coven@rooms.example.org"],
+            result: ["occupants": [["nick": "hag", "show": "away", "role": "moderator", "affiliation": "owner"]]],
+            output: "hag\taway\tmoderator\towner\t\t\n"),
+        Row(
+            words: "room topic coven@rooms.example.org Hags",
+            params: ["room": "coven@rooms.example.org", "text": "Hags"],
+            result: ["subject": "Hags"], output: "Hags\n"),
+        Row(
+            words: "room invite coven@rooms.example.org bob@example.org --reason Come",
+            params: ["room": "coven@rooms.example.org", "jid": "bob@example.org", "reason": "Come"],
+            result: ["jid": "bob@example.org"], output: "bob@example.org\n"),
+        Row(
+            words: "room nick coven@rooms.example.org hag",
+            params: ["room": "coven@rooms.example.org", "nickname": "hag"], result: ["nick": "hag"], output: "hag\n"),
+        Row(
+            words: "room kick coven@rooms.example.org hag",
+            params: ["room": "coven@rooms.example.org", "nickname": "hag"],
+            result: ["nick": "hag", "role": "none"], output: "hag\tnone\n"),
+        Row(
+            words: "room role coven@rooms.example.org hag visitor",
+            params: ["room": "coven@rooms.example.org", "nickname": "hag", "role": "visitor"],
+            result: ["nick": "hag", "role": "visitor"], output: "hag\tvisitor\n"),
+        Row(
+            words: "room ban coven@rooms.example.org eve@example.org",
+            params: ["room": "coven@rooms.example.org", "jid": "eve@example.org"],
+            result: ["jid": "eve@example.org", "affiliation": "outcast"], output: "eve@example.org\toutcast\n"),
+        Row(
+            words: "room affiliation coven@rooms.example.org owner",
+            params: ["room": "coven@rooms.example.org", "affiliation": "owner"],
+            result: ["members": [["jid": "hag@example.org", "affiliation": "owner"]]],
+            output: "hag@example.org\towner\t\n"),
+        Row(
+            words: "room config coven@rooms.example.org --set a=1",
+            params: ["room": "coven@rooms.example.org", "set": ["a=1"]],
+            result: [
+                "form": ["kind": "form", "fields": [["name": "a", "type": "boolean", "label": "A", "values": ["1"]]]]
+            ],
+            output: "question\ta\t1\tA\n"),
+        Row(
+            words: "room info coven@rooms.example.org", params: ["room": "coven@rooms.example.org"],
+            result: ["name": "Coven", "features": ["x"]], output: "note\tname\tCoven\t\n"),
+        Row(
             words: "typing bob@example.org on", params: ["jid": "bob@example.org", "state": "on"],
             result: ["jid": "bob@example.org", "state": "composing"], output: "bob@example.org\tcomposing\n"),
         Row(

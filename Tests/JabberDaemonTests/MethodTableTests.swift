@@ -17,7 +17,7 @@ struct MethodTableTests {
     @Test("A method that does not exist is refused")
     func unknown() async throws {
         try await DaemonHarness.run { daemon in
-            #expect(await daemon.failure("room.join")?.code == .unknownMethod)
+            #expect(await daemon.failure("room.paint")?.code == .unknownMethod)
         }
     }
 

@@ -89,6 +89,24 @@ enum EventText {
         return head + paint(from, .strong) + " " + paint(text, colour)
     }
 
+    /// What happened in a room, in words.
+    private static func room(_ event: JSONObject) -> String {
+        let room = event.string("room") ?? "?"
+        let reason = event["reason"]?.objectValue
+        let why = reason?.string("message").map { ": \($0)" } ?? ""
+        return switch event.string("event") {
+        case "joined": "is in \(room)"
+        case "occupantJoined": "comes into \(room)"
+        case "occupantLeft": "leaves \(room) (\(reason?.string("code") ?? "left")\(why))"
+        case "occupantChanged": "is \(event.string("role") ?? "?"), \(event.string("show") ?? "available")"
+        case "nicknameChanged": "is now \(event.string("nick") ?? "?")"
+        case "subject": "\(room) is about: \(event.string("subject") ?? "")"
+        case "left": "you are in \(room) no more (\(reason?.string("code") ?? "left")\(why))"
+        case "refused": "\(room) does not let you in: \(event["error"]?["condition"]?.stringValue ?? "?")"
+        default: "the settings of \(room) have changed"
+        }
+    }
+
     /// What an event says, in words; it may hold anything.
     static func text(_ event: JSONObject) -> String {
         switch event.string("type") {
@@ -104,6 +122,8 @@ enum EventText {
             return (event.string("show") ?? "available") + status
         case "state":
             return event.string("state") ?? ""
+        case "room":
+            return room(event)
         case "receipt":
             return "has received \(event.string("id") ?? "?")"
         case "marker":

@@ -29,6 +29,7 @@ enum SimpleCommands {
         case "ping": Records(rows: pings(result), [Column("JID", "jid"), Column("MS", "milliseconds")])
         case "version-of":
             Records(rows: [result], [Column("NAME", "name"), Column("VERSION", "version"), Column("SYSTEM", "os")])
+        case let method where method.hasPrefix("room."): RoomRecords.records(of: method, result)
         case "typing": Records(rows: [result], [Column("JID", "jid"), Column("STATE", "state")])
         case "block.list": Records(rows: strings(result, "blocked", as: "jid"), [Column("JID", "jid")])
         case "block.add", "block.remove": Records(rows: [result], [Column("JID", "jid"), Column("BLOCKED", "blocked")])
@@ -134,7 +135,8 @@ enum SimpleCommands {
     private static let emptiness = [
         "roster.list": "there is no contact", "status": "the daemon has no account",
         "sub.pending": "no request waits for your answer", "adhoc.list": "no command is offered to you",
-        "block.list": "nobody is blocked",
+        "block.list": "nobody is blocked", "room.list": "there is no room",
+        "room.affiliation": "there is nobody",
     ]
 
     private static func isConnected(_ result: JSONObject) -> Bool {

@@ -18,6 +18,8 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
         case everyday = "Everyday"
         /// Presence and contacts.
         case contacts = "Presence and contacts"
+        /// Rooms for many.
+        case rooms = "Rooms"
         /// Accounts and the rest.
         case accounts = "Accounts"
         /// The daemon that stays, and its connections.

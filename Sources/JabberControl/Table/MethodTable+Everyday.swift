@@ -53,6 +53,8 @@ extension MethodTable {
             "Succeeds when every recipient reached the level asked with --until: none = handed to the network, "
                 + "server = acknowledged by the server and not bounced, device = received by a program of the recipient's "
                 + "(XEP-0184), read = displayed there (XEP-0333).",
+            "A room that the account is in is known as one; for others say --room: the account comes in for the message, and "
+                + "leaves again. It is done when the room has sent the message back.",
         ]
         command.arguments = [
             ArgumentSpec("TO", .jid, repeatable: true, "recipients"),
@@ -69,6 +71,8 @@ extension MethodTable {
             .value("thread", nil, "T", "name of the conversation"),
             .value("reply-to", nil, "ID", "answer the message with this id (XEP-0461)"),
             .value("correct", nil, "ID", "take the place of the message with this id that you have sent (XEP-0308)"),
+            .flag("room", nil, "the recipients are rooms; same as --type groupchat"),
+            .value("nick", nil, "NICK", "the name to have in a room that you are not in", default: "the account's"),
             .value("id", nil, "ID", "name of the message; the same id twice is one message"),
             .value(
                 "until", nil, "LEVEL", .choice(["none", "server", "device", "read"]), "what to wait for",
@@ -106,9 +110,10 @@ extension MethodTable {
                 "kind", nil, "K,K",
                 .choices([
                     "message", "presence", "receipt", "marker", "state", "reaction", "retraction", "invitation",
-                    "roster",
-                    "account",
+                    "room", "roster", "account",
                 ]), "only these kinds", default: "message"),
+            .value("room", nil, "ROOM", .jid, "only what happens in this room; you are in it while you listen"),
+            .value("nick", nil, "NICK", "the name to have there", default: "the account's"),
             .value("since", nil, "CURSOR", "first show the events after this cursor that are kept still"),
             .value("count", nil, "N", .whole(1...1_000_000_000), "end after this many events"),
         ]
@@ -126,7 +131,7 @@ extension MethodTable {
                 "id", "string", "message: its id; receipt, marker, reaction, retraction: that of the message concerned"),
             FieldSpec("stanzaId", "object", "message: by, id (XEP-0359)"),
             FieldSpec("body", "string", "message: the text, without what it quotes for replyTo; invitation: why"),
-            FieldSpec("subject", "string", "message: the subject"),
+            FieldSpec("subject", "string", "message: the subject; room: what it is about now"),
             FieldSpec("thread", "string", "message: name of the conversation"),
             FieldSpec(
                 "replaces", "string", "message: id of the earlier one that it corrects (XEP-0308); check who sent that"),
@@ -134,7 +139,14 @@ extension MethodTable {
             FieldSpec("attachments", "array of strings", "message: addresses of what belongs to it (XEP-0066)"),
             FieldSpec("emoji", "array of strings", "reaction: all of the sender's, none takes them back (XEP-0444)"),
             FieldSpec("moderator", "string", "retraction: who removed it, when it was not its sender (XEP-0425)"),
-            FieldSpec("room", "string", "invitation: the room"),
+            FieldSpec("room", "string", "the room that it happened in; invitation: the room"),
+            FieldSpec("nick", "string", "in a room: the nickname of who it is about"),
+            FieldSpec(
+                "event", "string",
+                "room: joined, refused, left, occupantJoined, occupantChanged, occupantLeft, nicknameChanged, subject, "
+                    + "configurationChanged"),
+            FieldSpec("role", "string", "room: moderator, participant, visitor or none"),
+            FieldSpec("affiliation", "string", "room: owner, admin, member, outcast or none"),
             FieldSpec("delayedFrom", "string", "message: who kept it (XEP-0203); at is then when it was sent"),
             FieldSpec("source", "string", "message: live, carbon, archive or offline"),
             FieldSpec("encryption", "string", "message: none"),
@@ -145,7 +157,7 @@ extension MethodTable {
             FieldSpec("state", "string", "state: active, composing, paused, inactive or gone (XEP-0085)"),
             FieldSpec("contact", "object", "roster: the contact as in roster list; subscription remove = gone"),
             FieldSpec("connection", "string", "account: connected, disconnected or connecting"),
-            FieldSpec("reason", "object", "account, retraction: why: code, message"),
+            FieldSpec("reason", "object", "account, retraction, room: why: code, message"),
             FieldSpec("after", "string", "gap: the cursor that was asked for; what came next after it is gone"),
         ]
         command.examples = ["jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body"]

@@ -60,11 +60,7 @@ extension MethodTable {
             FieldSpec("notes", "array", "what it says: type (info, warn, error), text"),
         ]
         run.result += form("form")
-        run.ownRecord = [
-            FieldSpec("what", "string", "note, question, required, field or row"),
-            FieldSpec("name", "string", "name of the field; of a note, how much it matters"),
-            FieldSpec("value", "string", "what it says"), FieldSpec("label", "string", "the question, for people"),
-        ]
+        run.ownRecord = formRecord
         run.exits = [.refused, .badData]
         run.examples = ["jabberctl adhoc list", "jabberctl adhoc run example.org uptime"]
         return [list, run]

@@ -6,7 +6,7 @@
 package enum MethodTable {
     /// Every command, in the order in which help lists them.
     package static var commands: [CommandSpec] {
-        everyday + contacts + accounts + daemon + tools
+        everyday + contacts + rooms + accounts + daemon + tools
     }
 
     /// The options that every command takes, before or after its name.
@@ -54,7 +54,8 @@ package enum MethodTable {
     /// The command with these words, or with this alias.
     package static func command(_ path: [String]) -> CommandSpec? {
         // Group by group, as making the whole table is a good part of the time that the shortest commands take.
-        find(path, in: tools) ?? find(path, in: everyday) ?? find(path, in: contacts) ?? find(path, in: accounts)
+        find(path, in: tools) ?? find(path, in: everyday) ?? find(path, in: contacts) ?? find(path, in: rooms) ?? find(
+            path, in: accounts)
             ?? find(path, in: daemon)
     }
 

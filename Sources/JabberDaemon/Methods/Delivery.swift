@@ -185,7 +185,8 @@ final class Delivery: Sendable {
         return Self.result(to: to, id: message.id, state: reached?.rawValue ?? "sent", doubt)
     }
 
-    private static func result(to: String, id: String?, state: String, _ error: ControlError?) -> JSONObject {
+    /// How far one message came.
+    static func result(to: String, id: String?, state: String, _ error: ControlError?) -> JSONObject {
         JSONObject(present: [
             "to": .string(to), "id": id.map(JSONValue.string), "state": .string(state),
             "at": .string(DateTime.now.description), "error": error.map { .object($0.json) },

@@ -8,8 +8,8 @@ internal import XMPP
 enum ListenMethod {
     /// What can be listened for.
     static let kinds = [
-        "message", "presence", "receipt", "marker", "state", "reaction", "retraction", "invitation", "roster",
-        "account",
+        "message", "presence", "receipt", "marker", "state", "reaction", "retraction", "invitation", "room",
+        "roster", "account",
     ]
 
     /// The kinds that come with messages.
@@ -24,7 +24,12 @@ enum ListenMethod {
             throw call.parameters.wrong(
                 "kind", "cannot be \"\(unknown)\"; it is one of \(Self.kinds.joined(separator: ", "))")
         }
-        let filter = EventFilter(kinds: kinds, from: try call.parameters.jid("from"))
+        let room = try call.parameters.jid("room")
+        let nickname = try call.parameters.string("nick")
+        if let room, room.localpart == nil || room.isFull {
+            throw ControlError(.badJID, "\"\(room)\" is not the address of a room: that is room@service")
+        }
+        let filter = EventFilter(kinds: kinds, from: try call.parameters.jid("from"), room: room)
         let count = try call.parameters.whole("count", in: 1...1_000_000_000)
         let since = try call.parameters.string("since")
         let cursor = since.flatMap(EventRing.cursor)
@@ -37,7 +42,7 @@ enum ListenMethod {
             throw ControlError(
                 .daemonNotRunning, "only a daemon that stays keeps events; start it with: jabberctl daemon start")
         }
-        let listener = Listener(session, filter, after: cursor, most: count, emit: call.emit)
+        let listener = Listener(session, filter, after: cursor, most: count, as: nickname, emit: call.emit)
         try await listener.run()
         return session.heading
     }
@@ -55,6 +60,8 @@ final class Listener: Sendable {
     private let session: AccountSession
     private let filter: EventFilter
     private let cursor: Int64?
+    private let nickname: String?
+    private let visit = Locked<Task<Result<RoomVisit, ControlError>, Never>?>(nil)
     private let emit: @Sendable (JSONObject) -> Void
     private let state: Locked<State>
 
@@ -65,12 +72,13 @@ final class Listener: Sendable {
     ///   - most: How many are enough; `nil` for no such number.
     ///   - emit: Called with each.
     init(
-        _ session: AccountSession, _ filter: EventFilter, after cursor: Int64?, most: Int?,
+        _ session: AccountSession, _ filter: EventFilter, after cursor: Int64?, most: Int?, as nickname: String? = nil,
         emit: @escaping @Sendable (JSONObject) -> Void
     ) {
         self.session = session
         self.filter = filter
         self.cursor = cursor
+        self.nickname = nickname
         self.emit = emit
         state = Locked(State(rest: most))
     }
@@ -83,6 +91,7 @@ final class Listener: Sendable {
             let subscription = session.ring.subscribe(after: cursor) { [self] event in offer(event) }
             // It goes on whatever becomes of the connection, which its events tell.
             await wait { [self] in
+                guard await entersRoom() else { return }
                 await session.waitForClose()
                 finish(ControlError(.notConnected, "the daemon has \(session.name) no more", account: session.name))
             }
@@ -94,10 +103,34 @@ final class Listener: Sendable {
                     session.feed.leaveTheRest()
                 }
             }
-            await wait { [self] in await keepOnline() }
+            await wait { [self] in
+                if await entersRoom() { await keepOnline() }
+            }
             session.feed.cancel(subscription)
         }
+        if case .success(let visit)? = await visit.withLock({ $0 })?.value { await visit.end() }
         if let error = state.withLock({ $0.failure }) { throw error }
+    }
+
+    /// Enters the room that is listened to; only now that its events are heard.
+    ///
+    /// - Returns: Whether to go on.
+    private func entersRoom() async -> Bool {
+        guard !Task.isCancelled else { return false }
+        // A task of its own: there may be enough events before the door has closed behind the account, and who is in leaves.
+        let entering = Task { [self] () -> Result<RoomVisit, ControlError> in
+            do throws(ControlError) {
+                return .success(try await RoomVisit(filter.room, as: nickname, session))
+            } catch {
+                return .failure(error)
+            }
+        }
+        visit.withLock { $0 = entering }
+        if case .failure(let error) = await entering.value {
+            finish(error)
+            return false
+        }
+        return true
     }
 
     private func keepOnline() async {
@@ -175,11 +208,13 @@ final class Listener: Sendable {
 struct EventFilter: Sendable {
     let kinds: Set<String>
     let from: JID?
+    var room: JID?
 
     /// Whether an event is wanted: of a kind asked for, and of the address asked for. A bare address means all its
     /// resources. What happens to the account itself comes from nobody, and always passes.
     func passes(_ event: JSONObject) -> Bool {
         guard let type = event.string("type"), kinds.contains(type) else { return false }
+        if let room, type != "account", event.string("room") != room.description { return false }
         guard let from, type != "account" else { return true }
         let sender = event.string("from") ?? event["contact"]?["jid"]?.stringValue
         guard let jid = sender.flatMap({ try? JID($0) }) else { return false }

@@ -18,7 +18,15 @@ enum SendMethod {
         let session = try await call.session
         let stream = try await session.established()
         let deadline = call.patience.map { started + $0 - .milliseconds(100) }
-        let results = await session.sendOnce(order, on: stream, until: deadline)
+        let rooms = await session.rooms(of: order, on: stream)
+        var results: [JSONObject] = []
+        if rooms.isEmpty, !order.isForRooms {
+            results = await session.sendOnce(order, on: stream, until: deadline)
+        } else {
+            for recipient in order.recipients {
+                results.append(await session.send(order, to: recipient, rooms, on: stream, until: deadline))
+            }
+        }
         var result = session.heading
         result["results"] = .array(results.map(JSONValue.object))
         return result
@@ -28,11 +36,15 @@ enum SendMethod {
 /// What is to be sent to whom.
 struct SendOrder: Sendable {
     /// The recipients, or why one is none.
-    let recipients: [(text: String, jid: Result<JID, ControlError>)]
+    private(set) var recipients: [(text: String, jid: Result<JID, ControlError>)]
     /// The caller's name for the message.
     let id: String?
     /// What to wait for.
     let level: Level
+    /// Whether it is for rooms.
+    let isForRooms: Bool
+    /// The name to have in them.
+    let nickname: String?
     private let make: @Sendable (JID) -> Message
 
     /// How far a message has to come, least first.
@@ -52,6 +64,8 @@ struct SendOrder: Sendable {
         recipients = [(jid.description, .success(jid))]
         id = nil
         level = .server
+        isForRooms = false
+        nickname = nil
         self.make = make
     }
 
@@ -85,6 +99,8 @@ struct SendOrder: Sendable {
         }
         let word = try parameters.choice("type", of: ["chat", "normal", "headline", "groupchat"])
         let kind = word.flatMap(Message.Kind.init) ?? .chat
+        isForRooms = try parameters.flag("room") || kind == .groupchat
+        nickname = try parameters.string("nick")
         let level = try parameters.choice("until", of: Level.allCases.map(\.rawValue)).flatMap(Level.init) ?? .server
         self.id = id
         self.level = level
@@ -100,11 +116,47 @@ struct SendOrder: Sendable {
         }
     }
 
+    /// The same for one of the recipients.
+    func only(_ recipient: (text: String, jid: Result<JID, ControlError>)) -> SendOrder {
+        var order = self
+        order.recipients = [recipient]
+        return order
+    }
+
     /// The message for one recipient.
     func message(to jid: JID) -> Message { make(jid) }
 }
 
 extension AccountSession {
+    /// The recipients of an order that are rooms: all of them where it says so, else those that the account is in.
+    fileprivate func rooms(of order: SendOrder, on stream: XMPPStream) async -> Set<JID> {
+        let addresses = order.recipients.compactMap { try? $0.jid.get() }.filter { $0.isBare && $0.localpart != nil }
+        if order.isForRooms { return Set(addresses) }
+        let joined = Set(await stream.joinedRooms.map(\.jid))
+        return joined.isEmpty ? [] : joined.intersection(addresses)
+    }
+
+    /// Sends a message to one recipient, where some of the order's are rooms.
+    fileprivate func send(
+        _ order: SendOrder, to recipient: (text: String, jid: Result<JID, ControlError>), _ rooms: Set<JID>,
+        on stream: XMPPStream, until deadline: SystemMoment?
+    ) async -> JSONObject {
+        do throws(ControlError) {
+            let jid = try recipient.jid.get()
+            guard !order.isForRooms || rooms.contains(jid) else {
+                throw ControlError(.badJID, "\"\(jid)\" is not the address of a room: that is room@service")
+            }
+            if rooms.contains(jid) {
+                return await RoomDelivery.send(
+                    order.message(to: jid), to: jid, nickname: order.nickname, session: self, stream: stream,
+                    until: deadline)
+            }
+            return await sendOnce(order.only(recipient), on: stream, until: deadline).first ?? [:]
+        } catch {
+            return Delivery.result(to: recipient.text, id: order.id, state: "failed", error)
+        }
+    }
+
     /// Sends a message to each recipient; those that got one with the same id before get no second.
     ///
     /// - Returns: How far each came, in the recipients' order.

@@ -13,6 +13,8 @@ actor AccountSession {
     nonisolated let jid: JID
     /// What happens on the account's streams.
     nonisolated let feed: EventFeed
+    /// The rooms of all the account's streams.
+    private let rooms = RoomDirectory()
     /// The latest events, for those who listen.
     nonisolated let ring = EventRing()
     /// What is noted beside what the stream knows.
@@ -140,7 +142,7 @@ actor AccountSession {
                 }, takesStanzas: { !feed.leavesTheRest })
             guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
             guard number == loginNumber else { throw ControlError(.cancelled, "disconnected", account: name) }
-            return .success(try await connect(XMPPStream(configuration)))
+            return .success(try await connect(XMPPStream(configuration, rooms: rooms)))
         } catch {
             // The next request makes an attempt of its own.
             if number == loginNumber { login = nil }
@@ -293,6 +295,7 @@ actor AccountSession {
             await stream.disconnect()
             throw error
         }
+        await stream.rejoinRooms()
         return stream
     }
 

@@ -18,6 +18,8 @@ enum EventDocument {
             return [MessageDocument.mark("receipt", id, from: jid, session)]
         case .displayed(let id, let jid):
             return [MessageDocument.mark("marker", id, from: jid, session)]
+        case .room(let room, let event):
+            return RoomDocument.documents(room, event, session)
         case .invitation(let invitation):
             return [MessageDocument.invitation(invitation, session)]
         case .presence(let presence):

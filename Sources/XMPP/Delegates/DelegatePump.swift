@@ -5,11 +5,12 @@ internal import SocketIO
 /// Calls one delegate, one event after another, from a task of its own. Refers to the delegate weakly: when it is gone, the
 /// pump ends.
 final class DelegatePump: Sendable {
-    /// Which of the two protocols an object was added for.
+    /// Which of the protocols an object was added for.
     struct Roles: OptionSet, Sendable {
         let rawValue: Int
         static let chat = Roles(rawValue: 1)
         static let message = Roles(rawValue: 2)
+        static let room = Roles(rawValue: 4)
     }
 
     /// A weak reference that is set once, before the pump's task starts.
@@ -52,14 +53,25 @@ final class DelegatePump: Sendable {
             // A cast costs more than a call: once for a batch. The delegate lives as long as it.
             let chat = object as? any ChatDelegate
             let message = object as? any MessageDelegate
+            let rooms = object as? any RoomDelegate
             for delivery in batch {
                 let roles = roles.withLock { $0 }
-                if delivery.event.concernsMessages {
+                if case .room(let room, let event) = delivery.event {
+                    if roles.contains(.room), let rooms { await deliver(event, of: room, to: rooms) }
+                } else if delivery.event.concernsMessages {
                     if roles.contains(.message), let message { await deliver(delivery, to: message) }
                 } else {
                     if roles.contains(.chat), let chat { await deliver(delivery, to: chat) }
                 }
             }
+        }
+    }
+
+    private func deliver(_ event: RoomEvent, of room: Room, to delegate: any RoomDelegate) async {
+        if case .message(let message) = event {
+            await delegate.room(room, didReceive: message)
+        } else {
+            await delegate.room(room, didReport: event)
         }
     }
 
@@ -80,7 +92,7 @@ final class DelegatePump: Sendable {
         case .notResumed(let outcome): await delegate.stream(stream, didNotResume: outcome)
         case .disconnected(let error): await delegate.streamDidDisconnect(stream, error: error)
         case .blockList(let change): await delegate.stream(stream, didUpdateBlockList: change)
-        case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: break
+        case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room: break
         }
     }
 
@@ -95,7 +107,7 @@ final class DelegatePump: Sendable {
         case .carbon(let carbon): await delegate.stream(stream, didReceive: carbon)
         case .invitation(let invitation): await delegate.stream(stream, didReceive: invitation)
         case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
+            .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             break
         }
     }

@@ -24,7 +24,12 @@ extension EventSource {
         readers.hub.add(delegate, roles: .message)
     }
 
-    /// Removes a delegate from both roles: a call that is under way still ends, and is the last.
+    /// Adds a delegate that hears of what happens in rooms. It is held weakly.
+    public nonisolated func add(roomDelegate delegate: any RoomDelegate) {
+        readers.hub.add(delegate, roles: .room)
+    }
+
+    /// Removes a delegate from every role: a call that is under way still ends, and is the last.
     public nonisolated func remove(delegate: any AnyObject & Sendable) {
         readers.hub.remove(delegate)
     }

@@ -33,6 +33,8 @@ public enum XMPPEvent: Sendable, Hashable {
     case carbon(MessageCarbon)
     /// Somebody asks the user into a room (XEP-0249). Never answered by itself.
     case invitation(RoomInvitation)
+    /// Something happened in a room that the user is in, or wants to be in (XEP-0045).
+    case room(Room, RoomEvent)
     /// Another client of the account has blocked or unblocked somebody (XEP-0191); only after ``XMPPStream/blockList()``.
     case blockList(BlockListChange)
     /// The connection was lost; the session is waiting to be resumed on another one (XEP-0198 §5).
@@ -51,7 +53,7 @@ extension XMPPEvent {
         switch self {
         case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: true
         case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
+            .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             false
         }
     }

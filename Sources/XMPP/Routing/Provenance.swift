@@ -40,7 +40,7 @@ extension XMPPStream {
             return isBelieved(from, by: .ownAccountOrServer)
                 || tracker.contact(from)?.subscription.includesFrom == true
         case .room:
-            return false
+            return rooms[from]?.isEntered(on: self) == true
         case .anyone:
             return true
         }

@@ -115,6 +115,7 @@ struct StanzaRoutes: Sendable {
         addDisplayedMarkers()
         addDirectInvitations()
         addMessageArchive()
+        addMultiUserChat()
     }
 }
 

@@ -122,7 +122,7 @@ extension XMPPStream {
         endWaiting(.failure(failure)) { awaited in
             switch awaited {
             case .end, .interruption, .kept: false
-            case .room, .handled, .settling: true
+            case .room, .handled, .settling, .entry, .exit: true
             }
         }
         report(.disconnected(error))
@@ -146,7 +146,7 @@ extension XMPPStream {
             // Modulo 2^32: at or behind the acknowledged count.
             case .handled(let sent): Int32(bitPattern: count &- sent) >= 0
             case .room: true
-            case .end, .interruption, .settling, .kept: false
+            case .end, .interruption, .settling, .kept, .entry, .exit: false
             }
         }
     }

@@ -34,12 +34,14 @@ extension XMPPStream {
             case .event(let event): return report(event)
             }
         }
+        if routedToRoom(message) { return }
         report(.message(message))
     }
 
     private func route(_ presence: Presence) {
         var presence = presence
         if presence.from == nil { presence.from = impliedSender }
+        if routedToRoom(presence) { return }
         switch presence.kind {
         case .subscribe:
             // RFC 6121 §3.1.3: it comes from the bare address, whatever is written.

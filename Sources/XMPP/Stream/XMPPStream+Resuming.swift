@@ -62,10 +62,16 @@ extension XMPPStream {
         sessionExpiry?.cancel()
         sessionExpiry = nil
         for id in requests.streamEnded() { resolve(id, .failure(failure)) }
-        endWaiting(.failure(failure)) { if case .handled = $0 { true } else { false } }
+        endWaiting(.failure(failure)) { awaited in
+            switch awaited {
+            case .handled, .entry, .exit: true
+            case .room, .end, .interruption, .settling, .kept: false
+            }
+        }
         rosterRequest = nil
         guard isSessionAlive else { return }
         isSessionAlive = false
+        leaveRooms()
         for transition in tracker.streamEnded() { report(transition) }
     }
 

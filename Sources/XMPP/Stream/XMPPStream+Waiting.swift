@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import XMPPCore
+
 /// What a task may wait for on a stream, besides the answer to a request.
 enum Awaited: Sendable, Equatable {
     /// Room for more: bytes that the network has not taken, stanzas that are not acknowledged.
@@ -10,6 +12,10 @@ enum Awaited: Sendable, Equatable {
     case end
     /// The end of the stream, or the loss of a connection that it outlives.
     case interruption
+    /// That a room lets the user in.
+    case entry(JID)
+    /// That a room has seen the user leave.
+    case exit(JID)
     /// That delegates are done with what they were given, and that it is kept.
     case settling
     /// That what is to be sent under this number is kept, and sent.

@@ -38,6 +38,8 @@ public actor XMPPStream {
 
     package nonisolated let executor = StreamExecutor()
     nonisolated let hub: EventHub
+    /// The rooms that the user is in, wants to be in, or was in.
+    nonisolated let rooms: RoomDirectory
     /// Whether the hub ends with this stream.
     let ownsHub: Bool
 
@@ -154,7 +156,23 @@ public actor XMPPStream {
         _ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool, isResumable: Bool = false,
         resuming state: StreamState? = nil, keepingIn store: (any StreamStateStore)? = nil
     ) {
+        self.init(
+            configuration, hub: hub, ownsHub: ownsHub, isResumable: isResumable, resuming: state, keepingIn: store,
+            rooms: RoomDirectory())
+    }
+
+    /// Makes a stream that shares its rooms with others.
+    package init(_ configuration: XMPPConfiguration, rooms: RoomDirectory) {
+        self.init(configuration, hub: EventHub(), ownsHub: true, isResumable: false, resuming: nil, rooms: rooms)
+    }
+
+    /// Makes a stream that shares its rooms with others.
+    init(
+        _ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool, isResumable: Bool = false,
+        resuming state: StreamState? = nil, keepingIn store: (any StreamStateStore)? = nil, rooms: RoomDirectory
+    ) {
         self.configuration = configuration
+        self.rooms = rooms
         self.hub = hub
         self.ownsHub = ownsHub
         self.isResumable = isResumable

@@ -9,6 +9,10 @@ extension LoopbackRouter {
         var message = message
         let to = message.to ?? sender.jid.bare
         message.to = to
+        if let rooms, to.domainpart == rooms.domain.domainpart {
+            let element = message.element
+            return rooms.route(message, to: to, from: sender) { bounce(element, $0, to: sender) }
+        }
         if to.domainpart != domain.domainpart {
             return bounce(message.element, StanzaError(.remoteServerNotFound, kind: .cancel), to: sender)
         }

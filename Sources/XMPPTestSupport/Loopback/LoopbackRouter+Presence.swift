@@ -7,6 +7,9 @@ extension LoopbackRouter {
     /// Routes a presence (RFC 6121 §4, §3).
     func route(_ presence: Presence, from sender: any LoopbackEndpoint) {
         if let to = presence.to {
+            if let rooms, to.domainpart == rooms.domain.domainpart {
+                return rooms.route(presence, to: to, from: sender)
+            }
             switch presence.kind {
             case .subscribe, .subscribed, .unsubscribe, .unsubscribed:
                 return subscription(presence, from: sender.jid.bare, to: to.bare)

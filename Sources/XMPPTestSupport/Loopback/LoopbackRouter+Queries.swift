@@ -13,6 +13,18 @@ extension LoopbackRouter {
             return bounce(iq.element, .badRequest, to: sender)
         }
         let to = iq.to ?? sender.jid.bare
+        if let rooms, to.domainpart == rooms.domain.domainpart {
+            guard iq.kind.isRequest else { return }
+            var answer =
+                switch rooms.answer(iq, to: to, from: sender) {
+                case .success(let payload): iq.result(payload)
+                case .failure(let error): iq.failure(error)
+                case nil: iq.failure(.serviceUnavailable)
+                }
+            answer.from = to
+            answer.to = sender.jid
+            return sender.deliver(answer.element)
+        }
         if to.domainpart != domain.domainpart {
             return bounce(iq.element, StanzaError(.remoteServerNotFound, kind: .cancel), to: sender)
         }
@@ -54,7 +66,7 @@ extension LoopbackRouter {
         case ("query", Self.discoInfo, .get) where isOwn || to == domain:
             return options.answersDiscovery ? Answer(payload: information(to)) : nil
         case ("query", Self.discoItems, .get) where isOwn || to == domain:
-            return options.answersDiscovery ? Answer(payload: Element("query", namespace: Self.discoItems)) : nil
+            return options.answersDiscovery ? Answer(payload: items(of: to)) : nil
         default: return nil
         }
     }
@@ -118,6 +130,15 @@ extension LoopbackRouter {
             account.roster.set(item, for: item.jid)
             push(item.jid, of: account)
         }
+    }
+
+    /// What belongs to the server (XEP-0030 §4): its rooms.
+    private func items(of to: JID) -> Element {
+        var query = Element("query", namespace: Self.discoItems)
+        if to == domain, let rooms {
+            query.append(Element("item", namespace: Self.discoItems, attributes: ["jid": rooms.domain.description]))
+        }
+        return query
     }
 
     /// Identity and features of the server, or of an account (XEP-0030 §3).

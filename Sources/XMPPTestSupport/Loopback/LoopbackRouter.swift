@@ -18,6 +18,13 @@ final class LoopbackRouter {
     var hibernating: [String: LoopbackSession] = [:]
     /// How many stanzas of their clients were handled by sessions that are over, by name.
     var handledByEndedSession: [String: UInt32] = [:]
+    /// The rooms, at a domain of their own.
+    private(set) lazy var rooms: LoopbackRooms? = (try? JID("rooms.\(domain.domainpart)")).map { address in
+        LoopbackRooms(domain: address, now: wallClock) { [unowned self] stanza, jid in
+            if let endpoint = endpoint(jid) { return endpoint.deliver(stanza) }
+            if let message = try? Message(stanza) { deliver(message, to: jid.bare) }
+        }
+    }
     private var pushes = 0
 
     init(domain: JID, options: LoopbackOptions, wallClock: @escaping () -> DateTime) {
@@ -67,6 +74,7 @@ final class LoopbackRouter {
             account.endpoints[resource] === endpoint
         else { return }
         becomeUnavailable(endpoint, Presence(.unavailable))
+        rooms?.disconnect(endpoint)
         account.endpoints[resource] = nil
     }
 

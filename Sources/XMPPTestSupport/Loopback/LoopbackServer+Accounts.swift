@@ -131,6 +131,11 @@ extension LoopbackServer {
         }
     }
 
+    /// Puts everybody out of every room without telling them, as a service that was started anew.
+    public func forgetRooms() {
+        router.rooms?.forgetGuests()
+    }
+
     private func sessions(of username: String) -> [LoopbackSession] {
         sessions.values.filter { $0.address?.localpart == username && $0.phase != .hibernating }.sorted {
             $0.id < $1.id

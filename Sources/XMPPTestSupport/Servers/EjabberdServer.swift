@@ -75,6 +75,7 @@ enum EjabberdServer {
           mod_disco: {}
           mod_last: {}
           mod_mam: {default: always}
+          mod_muc: {hosts: ["rooms.@HOST@"], default_room_options: {mam: true}}
           mod_offline: {}
           mod_ping: {}
           mod_privacy: {}

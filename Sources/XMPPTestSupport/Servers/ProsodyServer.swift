@@ -96,6 +96,9 @@ enum ProsodyServer {
         c2s_direct_tls_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
         VirtualHost "\(site.domain)"
             ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
+        Component "rooms.\(site.domain)" "muc"
+            ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
+            modules_enabled = { "muc_mam" }
         """ + "\n"
     }
 }

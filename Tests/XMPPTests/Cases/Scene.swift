@@ -31,6 +31,12 @@ final class EventTape: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
+    /// The first event for which a value is found, once there is one.
+    func first<Value: Sendable>(_ find: @escaping @Sendable (XMPPEvent) -> Value?) async -> Value? {
+        await wait { $0.contains { find($0) != nil } }
+        return events.lazy.compactMap(find).first
+    }
+
     /// Waits until the events fulfil a condition.
     func wait(until isMet: @escaping @Sendable ([XMPPEvent]) -> Bool) async {
         await withCheckedContinuation { continuation in

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+public import XMPPCore
+internal import XMPPXML
+
+/// A room for many (XEP-0045): who is in it, what it is about, and what is said.
+///
+/// ```swift
+/// let room = try await stream.join(try JID("coven@chat.shakespeare.lit"), as: "thirdwitch")
+/// for occupant in room.occupants { print(occupant.nickname) }
+/// try await room.send("When shall we three meet again?")
+/// for try await line in room.messages where !line.isOwn { print(line.nickname ?? "", line.message.body ?? "") }
+/// ```
+///
+/// What happens in it comes as ``XMPPEvent/room(_:_:)`` and to ``RoomDelegate``. A client that keeps sessions up
+/// (``XMPPClient``) enters its rooms again in a new session, and shows no message twice.
+public final class Room: Sendable {
+    /// What was asked for when the room was entered.
+    struct Wish: Sendable {
+        var nickname: String
+        var password: String?
+        var history: RoomHistory
+        var unlocks: Bool
+    }
+
+    private struct Shared: Sendable {
+        var state: RoomState
+        /// What to ask for in a new session; `nil` when the user does not want to be there.
+        var wish: Wish?
+        weak var stream: XMPPStream?
+    }
+
+    /// The room's address.
+    public let jid: JID
+    private let hub: EventHub
+    private let shared: Locked<Shared>
+
+    init(_ jid: JID, nickname: String, hub: EventHub) {
+        self.jid = jid
+        self.hub = hub
+        shared = Locked(Shared(state: RoomState(jid, nickname: nickname)))
+    }
+
+    // MARK: Looking
+
+    /// Whether the user is in the room.
+    public var isJoined: Bool { shared.withLock { $0.state.phase == .joined } }
+
+    /// The user's nickname; it may be another than the one that was asked for.
+    public var nickname: String { shared.withLock { $0.state.nickname } }
+
+    /// The user in the room; `nil` while outside.
+    public var me: Occupant? { shared.withLock { $0.state.me } }
+
+    /// Who is in the room, the user included, by nickname; empty while the user is not.
+    public var occupants: [Occupant] {
+        shared.withLock { $0.state.phase == .joined ? Array($0.state.occupants.values) : [] }
+            .sorted { $0.nickname < $1.nickname }
+    }
+
+    /// Somebody in the room.
+    public func occupant(_ nickname: String) -> Occupant? {
+        shared.withLock { $0.state.phase == .joined ? $0.state.occupants[nickname] : nil }
+    }
+
+    /// What the room is about; `nil` for nothing.
+    public var subject: String? { shared.withLock { $0.state.subject } }
+
+    /// What is said from now on, the user's own messages included as the room sends them back.
+    public var messages: EventSequence<RoomMessage> {
+        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { [jid] delivery in
+            if case .room(let room, .message(let message)) = delivery.event, room.jid == jid { message } else { nil }
+        }
+    }
+
+    /// What happens from now on.
+    public var events: EventSequence<RoomEvent> {
+        EventSequence(hub.subscribe(limit: XMPPStream.defaultEventLimit)) { [jid] delivery in
+            if case .room(let room, let event) = delivery.event, room.jid == jid { event } else { nil }
+        }
+    }
+
+    // MARK: For the stream
+
+    /// Whether the user is in the room, or about to be, on a stream.
+    func isEntered(on stream: XMPPStream) -> Bool {
+        shared.withLock { $0.state.phase != .outside && $0.stream === stream }
+    }
+
+    /// What to ask for in a new session.
+    var wish: Wish? { shared.withLock { $0.wish } }
+
+    /// The user asks to be let in.
+    func join(_ wish: Wish, on stream: XMPPStream) {
+        shared.withLock { shared in
+            shared.wish = wish
+            shared.stream = stream
+            shared.state.join(as: wish.nickname)
+        }
+    }
+
+    /// The room does not know the user any more.
+    func forgotUser() {
+        _ = shared.withLock { $0.state.disconnected() }
+    }
+
+    /// Forgets that the user wants to be there.
+    func forget() {
+        shared.withLock { $0.wish = nil }
+    }
+
+    /// Changes what is known.
+    func update<Outcome: Sendable>(_ change: @Sendable (inout RoomState) -> Outcome) -> Outcome {
+        shared.withLock { change(&$0.state) }
+    }
+
+    /// When the last message came.
+    var lastMessage: Duration? { shared.withLock { $0.state.lastMessage } }
+
+    /// The stream on which the user is in the room.
+    func stream() throws(XMPPError) -> XMPPStream {
+        guard let stream = shared.withLock({ $0.state.phase == .outside ? nil : $0.stream }) else {
+            throw XMPPError(.notConnected, "You are not in \(jid).")
+        }
+        return stream
+    }
+
+    /// The address of somebody in the room.
+    func address(of nickname: String) throws(XMPPError) -> JID {
+        do {
+            return try jid.withResource(nickname)
+        } catch {
+            throw XMPPError(.invalidStanza, "“\(nickname)” cannot be a nickname: \(error).")
+        }
+    }
+
+    // MARK: Speaking
+
+    /// Says something to all in the room.
+    ///
+    /// - Returns: The message as it was sent; the room sends it back with an id of its own, and only then it was said.
+    /// - Throws: ``XMPPError`` as ``XMPPStream/send(_:)-(Message)``, ``XMPPError/Code/notConnected`` outside of the room.
+    @discardableResult
+    public func send(_ body: String) async throws(XMPPError) -> Message {
+        try await send(Message(to: jid, kind: .groupchat, body: body))
+    }
+
+    /// Sends a message to all in the room, such as reactions; its addressee and type are those of the room.
+    @discardableResult
+    public func send(_ message: Message) async throws(XMPPError) -> Message {
+        let stream = try stream()
+        guard isJoined else { throw XMPPError(.notConnected, "You are not in \(jid) yet.") }
+        var message = message
+        message.to = jid
+        message.kind = .groupchat
+        return try await stream.send(message)
+    }
+
+    /// Says something to one in the room alone (XEP-0045 §7.5).
+    @discardableResult
+    public func whisper(_ body: String, to nickname: String) async throws(XMPPError) -> Message {
+        var message = Message(to: try address(of: nickname), body: body)
+        message.append(Element("x", namespace: MultiUserChat.user))
+        return try await stream().send(message)
+    }
+
+    /// Gives the room another subject; an empty one takes it away (XEP-0045 §8.1).
+    public func setSubject(_ subject: String) async throws(XMPPError) {
+        var message = Message(to: jid, kind: .groupchat)
+        message.subject = subject
+        try await stream().send(message)
+    }
+
+    /// Takes another nickname; ``RoomEvent/nicknameChanged(from:_:)`` says that it was had (XEP-0045 §7.6).
+    public func changeNickname(to nickname: String) async throws(XMPPError) {
+        try await stream().send(Presence(to: try address(of: nickname)))
+    }
+
+    /// Leaves (XEP-0045 §7.14), and waits at most 5 seconds until the room has seen it.
+    public func leave(_ status: String? = nil) async throws(XMPPError) {
+        forget()
+        guard let stream = try? stream() else { return }
+        try await stream.leave(self, status)
+    }
+}
+
+extension Room: Hashable {
+    /// Whether both are the same object.
+    public static func == (left: Room, right: Room) -> Bool { left === right }
+
+    /// Feeds the object's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The rooms of a stream, or of all streams of a client.
+package final class RoomDirectory: Sendable {
+    private let rooms = Locked<[JID: Room]>([:])
+
+    /// Makes a directory without rooms.
+    package init() {}
+
+    /// The room with this address, known before or made now.
+    func room(_ jid: JID, nickname: String, hub: EventHub) -> Room {
+        rooms.withLock { rooms in
+            if let known = rooms[jid] { return known }
+            let room = Room(jid, nickname: nickname, hub: hub)
+            rooms[jid] = room
+            return room
+        }
+    }
+
+    /// The room that an address belongs to, if it is known.
+    subscript(jid: JID) -> Room? { rooms.withLock { $0.isEmpty ? nil : $0[jid.bare] } }
+
+    /// Every room that is known, in no order.
+    var all: [Room] { rooms.withLock { Array($0.values) } }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+
+/// What is known of a room, and what its stanzas change in it. It believes nobody but the room: the caller gives it only
+/// stanzas from addresses in it.
+struct RoomState: Sendable {
+    /// How far the user has come.
+    enum Phase: Sendable, Hashable {
+        /// Not there.
+        case outside
+        /// Has asked to be let in.
+        case joining
+        /// Is there.
+        case joined
+    }
+
+    /// What follows from a presence.
+    enum Step: Sendable, Equatable {
+        /// Something happened.
+        case event(RoomEvent)
+        /// The nickname is taken: ask again under this one.
+        case tryNickname(String)
+        /// The room was made by coming in, and nobody else can until it is settled what it is like (XEP-0045 §10.1).
+        case unlock
+    }
+
+    /// How many are known of those in a room; 20,000. Further ones are passed over.
+    static let maximumOccupants = 20_000
+    /// Under how many nicknames it is tried to come in; 3.
+    static let maximumNicknameAttempts = 3
+    /// How many of the latest messages are remembered, so that none is shown twice; 200.
+    static let maximumRemembered = 200
+
+    let jid: JID
+    private(set) var phase = Phase.outside
+    /// The user's nickname.
+    private(set) var nickname: String
+    private(set) var occupants: [String: Occupant] = [:]
+    private(set) var subject: String?
+    /// When the last message came, by the stream's clock.
+    private(set) var lastMessage: Duration?
+    private var attempts = 0
+    private var remembered: Set<String> = []
+    private var rememberedOrder: [String] = []
+
+    init(_ jid: JID, nickname: String) {
+        self.jid = jid
+        self.nickname = nickname
+    }
+
+    /// The user, while there.
+    var me: Occupant? { phase == .joined ? occupants[nickname] : nil }
+
+    /// The user asks to be let in.
+    mutating func join(as nickname: String) {
+        self.nickname = nickname
+        phase = .joining
+        attempts = 1
+        occupants = [:]
+    }
+
+    /// The session is over; the user is nowhere.
+    mutating func disconnected() -> RoomEvent? {
+        guard phase != .outside else { return nil }
+        let wasJoined = phase == .joined
+        phase = .outside
+        occupants = [:]
+        return wasJoined ? .left(RoomDeparture(.disconnected)) : nil
+    }
+
+    /// A presence from an address in the room, or from the room.
+    mutating func received(_ presence: Presence) -> [Step] {
+        guard phase != .outside else { return [] }
+        if presence.kind == .error { return refused(presence.error ?? StanzaError(.undefinedCondition, kind: .cancel)) }
+        guard let nick = presence.from?.resourcepart else { return [] }
+        switch presence.kind {
+        case .available: return available(nick, presence)
+        case .unavailable: return unavailable(nick, presence)
+        case .subscribe, .subscribed, .unsubscribe, .unsubscribed, .probe, .error: return []
+        }
+    }
+
+    private mutating func refused(_ error: StanzaError) -> [Step] {
+        // Once inside, an error is about something else, such as a nickname that is taken.
+        guard phase == .joining else { return [] }
+        if error.condition == .conflict, attempts < Self.maximumNicknameAttempts {
+            attempts += 1
+            nickname += "_"
+            return [.tryNickname(nickname)]
+        }
+        phase = .outside
+        occupants = [:]
+        return [.event(.refused(error))]
+    }
+
+    private mutating func available(_ nick: String, _ presence: Presence) -> [Step] {
+        let occupant = Occupant(nick, presence)
+        let known = occupants[nick]
+        guard known != nil || occupants.count < Self.maximumOccupants else { return [] }
+        let codes = RoomNews(presence).codes
+        // XEP-0045 §7.2.2: the own presence comes last, marked as such; the room may have given another nickname.
+        if phase == .joining, codes.contains(110) {
+            nickname = nick
+            phase = .joined
+            occupants[nick] = occupant
+            return (codes.contains(201) ? [.unlock] : []) + [.event(.joined(occupant))]
+        }
+        occupants[nick] = occupant
+        guard phase == .joined, known != occupant else { return [] }
+        return [.event(known == nil ? .occupantJoined(occupant) : .occupantChanged(occupant))]
+    }
+
+    private mutating func unavailable(_ nick: String, _ presence: Presence) -> [Step] {
+        let news = RoomNews(presence)
+        if news.codes.contains(303), let new = news.item?["nick"], !new.isEmpty, var occupant = occupants[nick] {
+            occupants[nick] = nil
+            occupant.nickname = new
+            occupants[new] = occupant
+            if nick == nickname { nickname = new }
+            return [.event(.nicknameChanged(from: nick, occupant))]
+        }
+        let departure = RoomDeparture(presence)
+        // The own departure is that of the own nickname, whatever else is marked as the user's.
+        if nick == nickname {
+            phase = .outside
+            occupants = [:]
+            return [.event(.left(departure))]
+        }
+        guard let occupant = occupants.removeValue(forKey: nick), phase == .joined else { return [] }
+        return [.event(.occupantLeft(occupant, departure))]
+    }
+
+    /// A message of type `groupchat` from an address in the room, or from the room.
+    mutating func received(_ message: Message, now: Duration) -> RoomEvent? {
+        guard phase == .joined else { return nil }
+        let nick = message.from?.resourcepart
+        // XEP-0045 §7.2.15: a subject is one where there is no body.
+        if message.hasPayload("subject", namespace: Namespace.client), message.body == nil,
+            message.thread == nil
+        {
+            subject = message.subject.flatMap { $0.isEmpty ? nil : $0 }
+            return .subject(subject, by: nick)
+        }
+        let codes = RoomNews(message).codes
+        if nick == nil, message.body == nil, !codes.isEmpty { return .configurationChanged(codes: codes) }
+        let isHistory = message.delay.map { $0.from == nil || $0.from?.bare == jid } ?? false
+        let isNew = remember(message)
+        guard isNew || !isHistory else { return nil }
+        lastMessage = now
+        let own = occupants[nickname]?.occupantID
+        let isOwn = message.occupantID.map { $0 == own } ?? (nick == nickname)
+        return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: isHistory))
+    }
+
+    /// Remembers a message.
+    ///
+    /// - Returns: Whether it is new.
+    private mutating func remember(_ message: Message) -> Bool {
+        let key =
+            message.stanzaID(by: jid)
+            ?? "\(message.from?.description ?? "") \(message.id ?? "") \(message.body ?? "")"
+        guard remembered.insert(key).inserted else { return false }
+        rememberedOrder.append(key)
+        if rememberedOrder.count > Self.maximumRemembered { remembered.remove(rememberedOrder.removeFirst()) }
+        return true
+    }
+}
