@@ -10,8 +10,8 @@ extension XMPPClient {
     /// online, and whenever something was added. Calls that come together follow one another, so nothing is sent twice.
     ///
     /// With a `StreamStateStore` that keeps every step in the same database, a message is noted as sent in the transaction that
-    /// keeps it for resumption: a program that is killed at any moment sends it once. Otherwise it is noted after it was
-    /// written, and a program that is killed in between sends it twice.
+    /// keeps it for resumption: a program that is killed at any moment sends it once. Otherwise it is noted when the server has
+    /// handled it, portion by portion, and a program that is killed in between sends the portion twice.
     ///
     /// A message that cannot be sent as it is (``XMPPError/Code/invalidStanza``, ``XMPPError/Code/tooLarge``) is noted as failed
     /// and passed over.
@@ -33,30 +33,69 @@ extension XMPPClient {
         let account = configuration.jid.bare
         var count = 0
         do {
+            var before: [OutboxEntry] = []
             while true {
                 let waiting = try await outbox.waiting(of: account, limit: Self.outboxPortion)
                 guard !waiting.isEmpty else { return .success(count) }
+                guard waiting != before else {
+                    return .failure(XMPPError(.storageFailed, "The outbox does not note what became of its messages."))
+                }
+                before = waiting
+                var written: [OutboxEntry] = []
+                var failure: XMPPError?
                 for entry in waiting {
-                    guard let id = entry.message.id, let recipient = entry.message.to else { continue }
                     do throws(XMPPError) {
+                        guard try await isSendable(entry, in: outbox) else { continue }
                         try await send(entry.message)
                         count += 1
-                        try await noteSent(entry, in: outbox)
+                        written.append(entry)
+                        if store.keepsProgress { try await note(.sent, entry, in: outbox) }
                     } catch {
-                        guard error.code == .invalidStanza || error.code == .tooLarge else { return .failure(error) }
-                        try await outbox.note(.failed, of: id, to: recipient, of: account, because: error.message)
+                        if error.code == .invalidStanza || error.code == .tooLarge {
+                            try await note(.failed, entry, in: outbox, because: error.message)
+                        } else {
+                            failure = error
+                            break
+                        }
                     }
                 }
+                if !store.keepsProgress { try await noteWritten(written, in: outbox) }
+                if let failure { return .failure(failure) }
             }
+        } catch let error as XMPPError {
+            return .failure(error)
         } catch {
             return .failure(XMPPError(.storageFailed, "The outbox fails: \(error)."))
         }
     }
 
-    private func noteSent(_ entry: OutboxEntry, in outbox: any Outbox) async throws(XMPPError) {
-        guard let id = entry.message.id, let recipient = entry.message.to else { return }
+    /// Whether it can be said of a message what became of it; one without id or addressee has failed.
+    private func isSendable(_ entry: OutboxEntry, in outbox: any Outbox) async throws(XMPPError) -> Bool {
+        if entry.message.id != nil, entry.message.to != nil { return true }
+        try await note(.failed, entry, in: outbox, because: "The message has no id or no addressee.")
+        return false
+    }
+
+    /// Notes what the server has. A store that is not told of every step forgets what is under way when the process is killed, so
+    /// the outbox must not call it sent before; while the process lives, the client itself sends it again.
+    private func noteWritten(_ entries: [OutboxEntry], in outbox: any Outbox) async throws(XMPPError) {
+        guard !entries.isEmpty else { return }
+        var state = DeliveryState.server
         do {
-            try await outbox.note(.sent, of: id, to: recipient, of: configuration.jid.bare, because: nil)
+            try await waitUntilHandled()
+        } catch {
+            state = .sent
+        }
+        for entry in entries { try await note(state, entry, in: outbox) }
+    }
+
+    private func note(
+        _ state: DeliveryState, _ entry: OutboxEntry, in outbox: any Outbox, because reason: String? = nil
+    ) async throws(XMPPError) {
+        let account = configuration.jid.bare
+        do {
+            try await outbox.note(
+                state, of: entry.message.id ?? "", to: entry.message.to ?? account, of: account, because: reason)
         } catch {
             throw XMPPError(.storageFailed, "The outbox fails: \(error).")
         }

@@ -10,7 +10,13 @@ extension XMPPClient {
     ///
     /// - Returns: Whether there is to be another one.
     func runSession() async -> Bool {
-        guard let stream = await nextStream() else { return false }
+        let next: XMPPStream?
+        do {
+            next = try await nextStream()
+        } catch {
+            return await waitForStore(error)
+        }
+        guard let stream = next else { return false }
         state = .connecting
         let began: Duration
         do {
@@ -38,11 +44,20 @@ extension XMPPClient {
     /// The interrupted stream, or a new one that goes on where the last one, or the last run of the program, has stopped.
     ///
     /// - Returns: `nil` when the client was stopped meanwhile.
-    private func nextStream() async -> XMPPStream? {
+    /// - Throws: ``XMPPError/Code/storageFailed`` when a store that is told of every step cannot say what is there: a new session
+    ///   would take its place.
+    private func nextStream() async throws(XMPPError) -> XMPPStream? {
         if let stream, await stream.isInterrupted { return stream }
         if !hasAskedStore, inheritance == nil, configuration.usesStreamManagement {
             hasSavedState = true
-            inheritance = try? await store.state(of: configuration.jid.bare)
+            do {
+                inheritance = try await store.state(of: configuration.jid.bare)
+            } catch {
+                log("the last session cannot be read: \(error)")
+                if store.keepsProgress {
+                    throw XMPPError(.storageFailed, "The last session cannot be read (\(error)).")
+                }
+            }
         }
         hasAskedStore = true
         let wanted = configuration.jid
@@ -57,6 +72,20 @@ extension XMPPClient {
         self.stream = stream
         await prepareUnlessStopped(stream)
         return supervisor == nil ? nil : stream
+    }
+
+    /// The store cannot say what is there: that is waited out, as a connection that cannot be had.
+    private func waitForStore(_ error: XMPPError) async -> Bool {
+        guard supervisor != nil else { return false }
+        state = .waiting(error)
+        settle(.failure(error))
+        var generator = RandomBits(source: configuration.random)
+        await wait(reconnect.failed(random: Double.random(in: 0..<1, using: &generator)))
+        return supervisor != nil
+    }
+
+    private func log(_ text: String) {
+        configuration.log?(StreamLogEntry(.step, text))
     }
 
     /// Lets the user prepare a stream. Who stops the client at that has not to wait for itself: the wait ends with the client.
@@ -149,7 +178,11 @@ extension XMPPClient {
     private func save(_ state: StreamState?) async {
         guard state != nil || hasSavedState || store.keepsProgress else { return }
         hasSavedState = state != nil
-        try? await store.save(state, of: configuration.jid.bare)
+        do {
+            try await store.save(state, of: configuration.jid.bare)
+        } catch {
+            log("the session cannot be saved: \(error)")
+        }
     }
 
     private func wait(_ delay: Duration) async {

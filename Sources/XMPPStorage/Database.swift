@@ -17,6 +17,8 @@ public final class Database: Sendable {
     public static let busyTimeout: Duration = .seconds(5)
     /// How many writers share one transaction at most; 1,000.
     public static let maximumBatch = 1_000
+    /// How many writers may wait for their commit; 100,000. The next one fails with ``StorageError/Code/busy``.
+    public static let maximumWaiting = 100_000
     /// The largest file that is looked through when it is opened, in bytes: 256 MiB. Damage in a larger one shows when it is
     /// come upon.
     public static let maximumCheckedBytes: Int64 = 256 << 20

@@ -14,12 +14,16 @@ final class DatabaseQueue: @unchecked Sendable {
     private var isClosed = false
     /// Writes that wait for the next transaction.
     private var waiting: [any AnyWriteJob] = []
+    /// How many writes were added that are not done.
+    private let unfinished = Locked(0)
+    private let maximumWaiting: Int
     private var isDue = false
     /// How many transactions there were.
     private var commits = 0
 
     /// Makes a queue; the file is not opened yet.
-    init(_ label: String, file: String) {
+    init(_ label: String, file: String, maximumWaiting: Int = Database.maximumWaiting) {
+        self.maximumWaiting = maximumWaiting
         queue = DispatchQueue(label: label)
         self.file = file
     }
@@ -135,6 +139,14 @@ final class DatabaseQueue: @unchecked Sendable {
     ///
     /// While one commits, those that come pile up on the queue, and are all there when the next begins.
     func add(_ job: any AnyWriteJob) {
+        let hasRoom = unfinished.withLock { count in
+            guard count < maximumWaiting else { return false }
+            count += 1
+            return true
+        }
+        guard hasRoom else {
+            return job.finish(StorageError(.busy, file: file, "\(maximumWaiting) writers wait for \(file) already"))
+        }
         queue.async {
             self.waiting.append(job)
             guard !self.isDue else { return }
@@ -179,6 +191,7 @@ final class DatabaseQueue: @unchecked Sendable {
             // Nothing of it has happened, for anybody.
             outcomes = batch.map { _ in error }
         }
+        unfinished.withLock { $0 -= batch.count }
         for (job, error) in zip(batch, outcomes) { job.finish(error) }
     }
 

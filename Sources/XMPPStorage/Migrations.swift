@@ -19,12 +19,16 @@ package struct Migrations: Sendable {
     /// Brings a file to the present version: each step is a transaction, so that one that is interrupted has not happened.
     ///
     /// - Throws: `StorageError`: ``StorageError/Code/foreign`` for a database of another program,
+    ///   ``StorageError/Code/damaged`` for a version that nobody writes,
     ///   ``StorageError/Code/newer`` for one that a later version of this software has written, or what the disk says. The
     ///   file is as it was then.
     package func run(on connection: SQLiteConnection) throws(StorageError) {
         let file = connection.file
         let mark = try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0
         let found = Int(try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
+        if mark == Int64(applicationID), found < 0 {
+            throw StorageError(.damaged, file: file, "\(file) is damaged: its tables are of version \(found)")
+        }
         if mark != Int64(applicationID) {
             let tables = try connection.first("SELECT count(*) FROM sqlite_master") { $0.integer(0) } ?? 0
             guard mark == 0, found == 0, tables == 0 else {

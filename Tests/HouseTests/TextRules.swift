@@ -32,6 +32,14 @@ enum TextRules {
         find(in: file, [(/\bTask\.sleep\b/, "a test sleeps"), (/(?:^|[^.\w])(?:u|nano)?sleep\s*\(/, "a test sleeps")])
     }
 
+    /// A reader of the project has no list that such a number stands in: the rule itself is said, or the clause of a specification.
+    static func numbersOfRequirements(in file: SourceTree.File) -> [Violation] {
+        file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            guard line.contains("-"), line.contains(/\b(?:R|STO|SEC)-\d+\b/) else { return nil }
+            return Violation(file: file.path, line: index + 1, reason: "names a requirement by a number")
+        }
+    }
+
     /// A lock that the thread sanitizer cannot see: it would report what the lock prevents.
     static func invisibleLocks(in file: SourceTree.File) -> [Violation] {
         find(

@@ -38,6 +38,11 @@ struct TextRulesTests {
         check(["Tests"], TextRules.sleeps(in:))
     }
 
+    @Test("no file names a requirement by a number")
+    func numbersOfRequirements() {
+        check { TextRules.numbersOfRequirements(in: $0) }
+    }
+
     @Test("every lock is one that the thread sanitizer sees")
     func invisibleLocks() {
         // Benchmarks and examples that are packages of their own see the public library only.
@@ -97,6 +102,13 @@ struct TextRulesTests {
         ])
     func sleepSamples(_ text: String) {
         #expect(TextRules.sleeps(in: sample(text)).count == 1)
+    }
+
+    @Test("the number of a requirement is found, and that of a specification is not")
+    func numberSamples() {
+        let number = ["STO", "4"].joined(separator: "-")
+        #expect(TextRules.numbersOfRequirements(in: sample("// (\(number))\n@Test(\"x (\(number))\")")).count == 2)
+        #expect(TextRules.numbersOfRequirements(in: sample("// XEP-0198, RFC 6120, A\(number)")) == [])
     }
 
     @Test("a lock that the thread sanitizer does not see is found in code")

@@ -25,7 +25,7 @@ struct DatabasePlaceTests {
     }
 
     @Test(
-        "A file that others may read is refused, with the command that mends it (SEC-2)",
+        "A file that others may read is refused, with the command that mends it",
         arguments: [0o644, 0o640, 0o666])
     func readable(_ mode: mode_t) async throws {
         await (try fixture.open()).close()
@@ -61,7 +61,7 @@ struct DatabasePlaceTests {
         #expect(await refusal()?.code == .permissions)
     }
 
-    @Test("A file of another user is refused (R-21)", .enabled(if: geteuid() == 0))
+    @Test("A file of another user is refused", .enabled(if: geteuid() == 0))
     func foreignOwner() async throws {
         await (try fixture.open()).close()
         chown(fixture.path, 65_534, 65_534)
@@ -87,7 +87,7 @@ struct DatabasePlaceTests {
         #expect(fixture.names == ["store.db"])
     }
 
-    @Test("A file of a later version is refused and left as it is (R-24)")
+    @Test("A file of a later version is refused and left as it is")
     func newer() async throws {
         await (try fixture.open()).close()
         do {
@@ -101,7 +101,7 @@ struct DatabasePlaceTests {
     }
 }
 
-@Suite("A damaged database (R-21)", .timeLimit(.minutes(3)))
+@Suite("A damaged database", .timeLimit(.minutes(3)))
 struct DamagedDatabaseTests {
     private let fixture: StorageFixture
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
+import SocketIO
 import Testing
 import XMPPTestSupport
 
@@ -33,7 +35,7 @@ struct DatabaseTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("Every commit is on the disk, and what is removed is overwritten (STO-2)")
+    @Test("Every commit is on the disk, and what is removed is overwritten")
     func settings() async throws {
         let database = try await fixture.notes()
         let settings = try await database.write { connection throws(StorageError) in
@@ -98,7 +100,7 @@ struct DatabaseTests {
         await #expect(throws: StorageError.self) { try await database.noted }
     }
 
-    @Test("Files are 0600 and folders 0700, whatever the umask says (SEC-2)")
+    @Test("Files are 0600 and folders 0700, whatever the umask says")
     func modes() async throws {
         let before = umask(0)
         defer { umask(before) }
@@ -123,5 +125,34 @@ struct DatabaseTests {
             }
         }
         #expect(same == true)
+    }
+
+    private final class Probe: AnyWriteJob {
+        let outcome = Handover<StorageError?>()
+
+        func run(on connection: SQLiteConnection) throws(StorageError) {}
+        func finish(_ error: StorageError?) { outcome.give(error) }
+    }
+
+    @Test("One writer more than may wait is refused, and may come again")
+    func crowd() async throws {
+        let queue = DatabaseQueue("test", file: fixture.path, maximumWaiting: 1)
+        _ = try await queue.open(StorageFixture.notes)
+        let (first, second, third) = (Probe(), Probe(), Probe())
+        try await addTwo(queue, first, second)
+        #expect(await second.outcome.value()?.code == .busy)
+        #expect(await first.outcome.value() == nil)
+        queue.add(third)
+        #expect(await third.outcome.value() == nil)
+        await queue.close()
+    }
+
+    /// Adds two while the queue is held up.
+    private func addTwo(_ queue: DatabaseQueue, _ first: Probe, _ second: Probe) async throws {
+        let isHeld = DispatchSemaphore(value: 0)
+        queue.run { _ in isHeld.wait() }
+        queue.add(first)
+        queue.add(second)
+        isHeld.signal()
     }
 }

@@ -101,4 +101,12 @@ struct EventJournalTests {
         #expect(try await journal.position(of: "c0") == nil)
         #expect(try await journal.position(of: "c1") != nil)
     }
+
+    @Test("A journal that keeps for ever does so", arguments: [Int64.max, Int64.max / 1_000, Int64.max / 1_000 + 1])
+    func endlessAge(_ seconds: Int64) async throws {
+        let journal = EventJournal(
+            try await fixture.open(), limits: EventJournal.Limits(maximumAge: .seconds(seconds)))
+        try await journal.append([[1]], at: DateTime(millisecondsSinceEpoch: -1_000_000))
+        #expect(try await journal.events(after: 0).events.count == 1)
+    }
 }

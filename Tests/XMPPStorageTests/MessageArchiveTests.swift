@@ -126,4 +126,20 @@ struct RosterCacheTests {
         try await cache.note(.updated(juliet), version: "9", of: fixture.romeo)
         #expect(try await cache.roster(of: fixture.romeo) == nil)
     }
+
+    @Test("All are marked as read, and the newest of them are returned, at the limit and one past it")
+    func markedLimit() async throws {
+        let fixture = try StorageFixture()
+        let archive = MessageArchive(try await fixture.open())
+        let count = MessageArchive.maximumMarked + 1
+        let messages = try (1...count).map { number in
+            ArchivedMessage(
+                message: try fixture.message("\(number)"), peer: fixture.juliet, isOutgoing: false,
+                at: DateTime(millisecondsSinceEpoch: Int64(number)), isUnread: true)
+        }
+        try await archive.add(messages, of: fixture.romeo)
+        let marked = try await archive.markRead(fixture.juliet, of: fixture.romeo)
+        #expect(marked?.count == count - 1 && marked?.last?.message.id == "\(count)")
+        #expect(try await archive.unread(of: fixture.romeo).isEmpty)
+    }
 }

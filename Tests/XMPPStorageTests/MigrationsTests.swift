@@ -51,7 +51,7 @@ struct MigrationsTests {
         #expect(try await new.noted == ["kept"])
     }
 
-    @Test("A later version is refused, whatever it is (R-24)")
+    @Test("A later version is refused, whatever it is")
     func downgrade() async throws {
         await (try database(version: 3)).close()
         do {
@@ -75,5 +75,14 @@ struct MigrationsTests {
         #expect(try version() == 3)
         let rows = try SQLiteConnection(fixture.path, busyTimeout: 0).rows("SELECT x FROM extra") { $0.integer(0) }
         #expect(rows == [1])
+    }
+
+    @Test("A version that nobody writes is damage: the file is set aside, and the process goes on")
+    func negativeVersion() async throws {
+        await (try database(version: 3)).close()
+        try SQLiteConnection(fixture.path, busyTimeout: 0).script("PRAGMA user_version = -1")
+        let database = try await database(version: 3)
+        #expect(database.setAside != nil)
+        #expect(try version() == 3)
     }
 }

@@ -161,4 +161,24 @@ struct DeliveryStateTests {
         #expect(!DeliveryState.failed.reaches(.queued))
         #expect(!DeliveryState.expired.reaches(.sent))
     }
+
+    @Test("What became of messages is forgotten for every account, whoever adds the next one")
+    func pruning() async throws {
+        let fixture = try StorageFixture()
+        let database = try await fixture.open()
+        let outbox = DurableOutbox(database)
+        for (account, other) in [(fixture.romeo, fixture.juliet), (fixture.juliet, fixture.romeo)] {
+            for id in ["1", "2", "3"] {
+                _ = try await outbox.add(
+                    Message(to: other, body: id, id: id), of: account, expires: nil)
+                try await outbox.note(.failed, of: id, to: other, of: account, because: nil)
+            }
+        }
+        try await database.write { connection throws(StorageError) in
+            try OutboxTable.pruneAll(connection, keeping: 1)
+        }
+        #expect(try await outbox.entry("1", to: fixture.juliet, of: fixture.romeo) == nil)
+        #expect(try await outbox.entry("1", to: fixture.romeo, of: fixture.juliet) == nil)
+        #expect(try await outbox.entry("3", to: fixture.romeo, of: fixture.juliet) != nil)
+    }
 }

@@ -57,7 +57,7 @@ struct StreamStateStoreTests {
         #expect(try await store().state(of: fixture.romeo) == saved)
     }
 
-    @Test("Step by step the state is what the session's own would be (STO-1)")
+    @Test("Step by step the state is what the session's own would be")
     func steps() async throws {
         let store = try await store()
         var expected = try state("a")
@@ -150,7 +150,7 @@ struct StreamStateStoreTests {
         #expect(try await outbox.entry("c", to: fixture.juliet, of: fixture.romeo)?.state == .server)
     }
 
-    @Test("What arrives is kept in the transaction that counts it, or not counted (STO-1)")
+    @Test("What arrives is kept in the transaction that counts it, or not counted")
     func arrived() async throws {
         let database = try await fixture.open()
         let romeo = fixture.romeo
@@ -171,5 +171,40 @@ struct StreamStateStoreTests {
         }
         #expect(try await store.state(of: romeo)?.handled == 1)
         #expect(try await EventJournal(database).events(after: 0).events.map(\.bytes) == [Array("a".utf8)])
+    }
+
+    private func nested(_ levels: Int) -> UnacknowledgedStanza {
+        var element = Element("x", namespace: "urn:x")
+        for _ in 2..<levels {
+            var outer = Element("x", namespace: "urn:x")
+            outer.append(element)
+            element = outer
+        }
+        var message = Element("message", namespace: "jabber:client")
+        message.append(element)
+        return UnacknowledgedStanza(message)
+    }
+
+    @Test("What could not be read back is not written: 128 levels are kept, one more is refused")
+    func tooDeep() async throws {
+        let store = try await store()
+        try await store.keep([.began(state()), .sent([nested(128)])], of: fixture.romeo)
+        #expect(try await store.state(of: fixture.romeo)?.unacknowledged.count == 1)
+        await #expect(throws: StorageError.self) { try await store.keep([.sent([nested(129)])], of: fixture.romeo) }
+        #expect(try await store.state(of: fixture.romeo)?.unacknowledged.count == 1)
+    }
+
+    @Test("A message that cannot be sent again has failed, and is unsettled no more")
+    func refused() async throws {
+        let database = try await fixture.open()
+        let store = DurableStreamStateStore(database)
+        let outbox = DurableOutbox(database)
+        _ = try await outbox.add(fixture.message("m"), of: fixture.romeo, expires: nil)
+        var began = try state()
+        began.unsettled = [try stanza("m")]
+        try await store.keep([.began(began), .refused(began.unsettled, because: "too large")], of: fixture.romeo)
+        #expect(try await store.state(of: fixture.romeo)?.unsettled == [])
+        let entry = try await outbox.entry("m", to: fixture.juliet, of: fixture.romeo)
+        #expect(entry?.state == .failed && entry?.reason == "too large")
     }
 }

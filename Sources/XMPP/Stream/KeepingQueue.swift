@@ -21,7 +21,7 @@ struct KeepingQueue: Sendable {
         let element: Element
         let bytes: [UInt8]
         let time: DateTime
-        /// The number under which its sender waits.
+        /// The number under which its sender waits; 0 where nobody does.
         let number: Int
     }
 
@@ -54,6 +54,8 @@ struct KeepingQueue: Sendable {
     private var isBusy = false
     private var lastNumber = 0
     private var failures = 0
+    /// The count of the last acknowledgement of the session.
+    private var acknowledged: UInt32?
 
     init(_ store: any StreamStateStore, of account: JID) {
         self.store = store
@@ -72,7 +74,23 @@ struct KeepingQueue: Sendable {
         return lastNumber
     }
 
+    /// Whether the store is at work.
+    var isAtWork: Bool { isBusy }
+
+    /// Whether something that was added is worth a try at once. After a failure only what somebody waits for is.
+    func isUrgent(_ job: Job) -> Bool {
+        guard failures > 0, case .sending(let sending) = job else { return failures == 0 }
+        return sending.number != 0
+    }
+
     mutating func add(_ job: Job) {
+        if case .step(.began) = job { acknowledged = nil }
+        if case .step(.acknowledged(let count)) = job {
+            guard count != acknowledged else { return }
+            acknowledged = count
+            // The later count says what the earlier one did.
+            if case .step(.acknowledged) = waiting.last { waiting.removeLast() }
+        }
         waiting.append(job)
         switch job {
         case .step: break
@@ -142,19 +160,27 @@ struct KeepingQueue: Sendable {
         waiting = batch.jobs + waiting
         let delay = min(Self.firstRetryDelay * (1 << min(failures, 5)), Self.maximumRetryDelay)
         failures += 1
-        return (takeSendings(), delay)
+        return (takeSendings { $0.number != 0 }, delay)
     }
 
     /// What was to be sent is not sent any more.
-    mutating func takeSendings() -> [Sending] {
+    mutating func takeSendings(where isGivenUp: (Sending) -> Bool = { _ in true }) -> [Sending] {
         var given: [Sending] = []
         waiting.removeAll { job in
-            guard case .sending(let sending) = job else { return false }
+            guard case .sending(let sending) = job, isGivenUp(sending) else { return false }
             given.append(sending)
             return true
         }
         sendingCount -= UInt32(given.count)
         return given
+    }
+
+    /// The stream is over: what could not be kept is not tried again, since another stream may have the account's store now.
+    mutating func giveUp() {
+        guard !isBusy else { return }
+        _ = takeSendings()
+        forgetReceived()
+        waiting = []
     }
 
     /// What has arrived and was not kept comes again, on another connection.

@@ -138,6 +138,10 @@ extension XMPPStream {
         _ target: ConnectionTarget, _ context: TLSContext, isCautious: Bool
     ) async -> AttemptOutcome {
         await prepareToken()
+        // What is still in the delegates' hands was not counted: the server sends it again. What the store is at work on counts in
+        // the session as it was.
+        ledger.forget()
+        while keeping?.isAtWork == true { _ = await wait(for: .settling, heedsCancellation: false) }
         let transport: any ByteTransport
         do {
             log(.step, "connecting to \(target)")
@@ -150,8 +154,6 @@ extension XMPPStream {
             return .failed(nil, spokeXMPP: false)
         }
         reached(.connected(StreamPlace(target)))
-        // What is still in the delegates' hands was not counted: the server sends it again.
-        ledger.forget()
         keeping?.forgetReceived()
         machine = StreamStateMachine(
             configuration: configuration.stream(

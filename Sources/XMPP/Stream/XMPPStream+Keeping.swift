@@ -8,9 +8,9 @@ internal import XMPPXML
 extension XMPPStream {
     /// Brings something to the store, behind what is there.
     func keep(_ job: KeepingQueue.Job) {
-        guard keeping != nil else { return }
+        guard let isUrgent = keeping?.isUrgent(job) else { return }
         keeping?.add(job)
-        keepOn()
+        if isUrgent { keepOn() }
     }
 
     private func keepOn() {
@@ -68,12 +68,21 @@ extension XMPPStream {
         log(.step, "cannot keep: \(error)")
         let failure = XMPPError(.storageFailed, "Nothing was sent: it could not be kept (\(error)).")
         for sending in given { endWaiting(.failure(failure)) { $0 == .kept(sending.number) } }
+        resumeSenders()
+        if case .ended = phase { return endKeeping() }
         keepingRetry = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
             self?.assumeIsolated {
                 $0.keepingRetry = nil
                 $0.keepOn()
             }
         }
+    }
+
+    /// The stream is over: what the store is at work on comes to its end, what it has refused is not tried again.
+    func endKeeping() {
+        keepingRetry?.cancel()
+        keepingRetry = nil
+        keeping?.giveUp()
     }
 
     // MARK: What is sent
@@ -134,6 +143,8 @@ extension XMPPStream {
     /// Sends the messages of earlier sessions again that the server may lack, in their order, with the same ids and the time
     /// at which they were sent first (XEP-0203). What an archive of the server knows is not sent again.
     ///
+    /// A message that cannot be sent as it is (the server takes less than the one before) has failed.
+    ///
     /// - Returns: The messages that were sent again.
     /// - Throws: ``XMPPError`` when the stream ends meanwhile; what was not sent yet stays unsettled.
     @discardableResult
@@ -142,10 +153,24 @@ extension XMPPStream {
         if !isSettlingCertain { await settleByArchive() }
         var repeated: [UnacknowledgedStanza] = []
         while let pending = unsettled.first {
-            try await write(pending.repeated(from: own))
-            repeated.append(pending)
+            do throws(XMPPError) {
+                try await write(pending.repeated(from: own))
+                repeated.append(pending)
+            } catch {
+                guard error.code == .tooLarge || error.code == .invalidStanza else { throw error }
+                refuse(pending, error)
+            }
             unsettled.removeFirst()
         }
         return repeated
+    }
+
+    /// A message of an earlier session cannot be sent again.
+    private func refuse(_ pending: UnacknowledgedStanza, _ error: XMPPError) {
+        keep(.step(.refused([pending], because: error.message)))
+        guard let message = try? Message(pending.element) else { return }
+        let condition = error.stanzaError ?? StanzaError(.badRequest, kind: .modify, text: error.message)
+        report(.messageBounced(message, condition))
+        endTurn()
     }
 }

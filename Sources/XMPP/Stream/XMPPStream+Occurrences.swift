@@ -34,8 +34,9 @@ extension XMPPStream {
             report(.notResumed(outcome))
         case .stanza(let element):
             if configuration.observer?.takesStanzas() == false { machine.leaveTheRest() }
+            let known = deliveries.count
             route(element)
-            arrivedStanza(element)
+            arrivedStanza(element, isReported: deliveries.count > known)
         case .acknowledged(let count):
             acknowledged(count)
         case .ended(let end):
@@ -121,14 +122,17 @@ extension XMPPStream {
         abandonSending(failure)
         endWaiting(.failure(failure)) { awaited in
             switch awaited {
-            case .end, .interruption, .kept: false
-            case .room, .handled, .settling, .entry, .exit: true
+            // What the store is at work on comes to its end, and whoever waits for that goes on waiting.
+            case .end, .interruption, .kept, .settling: false
+            case .room, .handled, .entry, .exit: true
             }
         }
+        endKeeping()
         report(.disconnected(error))
         endTurn()
         if ownsHub { hub.finish() }
         endWaiting { $0 == .end || $0 == .interruption }
+        settled()
     }
 
     func report(_ transition: PresenceTracker.Transition) {

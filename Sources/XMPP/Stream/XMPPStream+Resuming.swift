@@ -78,7 +78,10 @@ extension XMPPStream {
     // MARK: What is handled
 
     /// A stanza has gone where it belongs.
-    func arrivedStanza(_ element: Element) {
+    ///
+    /// - Parameter isReported: Whether anybody was told of it. A message of which nobody was is counted and not kept: a result of
+    ///   an archive, or what only calls itself a copy.
+    func arrivedStanza(_ element: Element, isReported: Bool) {
         guard keeping != nil || configuration.stanzaHandling == .whenDelegatesAreDone else {
             return perform(machine.handledStanzas(1))
         }
@@ -86,7 +89,10 @@ extension XMPPStream {
         guard !machine.management.isLeavingTheRest else { return }
         // Before the server has agreed, nothing is counted (XEP-0198 §4); messages are kept all the same.
         if machine.management.isOn { arrived &+= 1 }
-        if keeping != nil, element.localName == "message" { arrivedMessages.append(element) }
+        guard keeping != nil, isReported, element.localName == "message" else { return }
+        var message = element
+        if message["from"] == nil { message["from"] = account.bare.description }
+        arrivedMessages.append(message)
     }
 
     /// Hands the events of the present turn out together with the stanzas behind them.

@@ -16,7 +16,8 @@ public import XMPPXML
 public protocol StreamStateStore: Sendable {
     /// What was saved last for an account; `nil` where nothing is.
     ///
-    /// - Throws: Whatever the store cannot do; the session is begun anew then.
+    /// - Throws: Whatever the store cannot do. The session is begun anew then; with ``keepsProgress`` nothing is begun before the
+    ///   store can say what is there.
     func state(of account: JID) async throws -> StreamState?
 
     /// Replaces what is saved for an account; `nil` removes it.
@@ -57,7 +58,9 @@ public enum StreamProgress: Sendable, Hashable {
     /// These messages of ``StreamState/unsettled`` have turned out to be at the server. (Those that are sent again need no such
     /// step: ``sent(_:)`` settles what it names.)
     case settled([UnacknowledgedStanza])
-    /// These messages arrived, or none did. With them and the stanzas that are no messages so many were handled since the
+    /// These messages of ``StreamState/unsettled`` cannot be sent again as they are, for a reason that is for people.
+    case refused([UnacknowledgedStanza], because: String)
+    /// These messages arrived and were reported, or none were; each names its sender. With them and the stanzas that are no messages so many were handled since the
     /// session began, modulo 2^32; `nil` in a session without Stream Management, where nobody counts.
     case received([Element], handled: UInt32?)
 }

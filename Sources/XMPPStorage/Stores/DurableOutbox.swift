@@ -29,7 +29,7 @@ public final class DurableOutbox: Outbox {
             if try table.isFull(Self.maximumWaiting) { return try table.entry(id, recipient) }
             let entry = try table.add(message, id, recipient, expires: expires)
             if connection.lastInsertedRow % Int64(Self.stride) == 0 {
-                try table.prune(keeping: Self.maximumRemembered)
+                try OutboxTable.pruneAll(connection, keeping: Self.maximumRemembered)
             }
             return entry
         }

@@ -73,6 +73,8 @@ public final class DurableStreamStateStore: StreamStateStore {
                     try table.acknowledge(h)
                 case .settled(let stanzas):
                     try table.settle(stanzas)
+                case .refused(let stanzas, let reason):
+                    try table.refuse(stanzas, because: reason)
                 case .received(let stanzas, let handled):
                     try arrived(connection, account.bare, stanzas)
                     if let handled { try table.count(handled) }
@@ -145,6 +147,15 @@ struct StreamTable {
             guard let id = element["id"], let recipient = element["to"] else { continue }
             try forgetUnsettled(id, recipient)
             try outbox.atServer(id, to: recipient)
+        }
+    }
+
+    /// These messages cannot be sent again.
+    func refuse(_ stanzas: [UnacknowledgedStanza], because reason: String) throws(StorageError) {
+        for element in stanzas.map(\.element) {
+            guard let id = element["id"], let recipient = element["to"] else { continue }
+            try forgetUnsettled(id, recipient)
+            try outbox.set(.failed, id, recipient, reason: reason)
         }
     }
 

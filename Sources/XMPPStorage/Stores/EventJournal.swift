@@ -93,7 +93,9 @@ public final class EventJournal: Sendable {
         let end = last ?? 0
         try connection.execute("DELETE FROM event WHERE cursor <= ?", .integer(end - Int64(limits.maximumEvents)))
         // Events are in the order of their times, but for a clock that was set back: those go with the ones behind them.
-        let oldest = time.millisecondsSinceEpoch - limits.maximumAge.components.seconds * 1_000
+        let (age, isEndless) = limits.maximumAge.components.seconds.multipliedReportingOverflow(by: 1_000)
+        let (oldest, isBeforeAll) = time.millisecondsSinceEpoch.subtractingReportingOverflow(age)
+        if isEndless || isBeforeAll { return end }
         while let first = try Self.first(connection), first.at < oldest {
             try connection.execute("DELETE FROM event WHERE cursor = ?", .integer(first.cursor))
         }

@@ -9,6 +9,8 @@ public import XMPPCore
 public final class MessageArchive: Sendable {
     /// How many messages one look-up returns at most; 1,000.
     public static let maximumResults = 1_000
+    /// How many messages ``markRead(_:upTo:of:)`` returns at most; 1,000. All are marked.
+    public static let maximumMarked = 1_000
 
     private let database: Database
 
@@ -128,7 +130,7 @@ public final class MessageArchive: Sendable {
     /// - Parameters:
     ///   - peer: Whose.
     ///   - id: The id of the last one that was read; `nil` for all.
-    /// - Returns: The messages that were unread before, oldest first; `nil` when there is no message with that id.
+    /// - Returns: The messages that were unread before, the newest ``maximumMarked`` of them, oldest first; `nil` when there is no message with that id.
     /// - Throws: ``StorageError``.
     public func markRead(
         _ peer: JID, upTo id: String? = nil, of account: JID
@@ -150,13 +152,13 @@ public final class MessageArchive: Sendable {
             let found = try connection.rows(
                 """
                 SELECT \(Self.columns) FROM message WHERE account = ? AND peer = ? AND is_unread AND place <= ?
-                ORDER BY place
-                """, key, contact, .integer(last)
-            ) { row throws(StorageError) in try Self.message(row, file: connection.file) }
+                ORDER BY place DESC LIMIT ?
+                """, key, contact, .integer(last), .integer(Int64(Self.maximumMarked))
+            ) { row throws(StorageError) in try Self.message(row, file: connection.file) }.reversed()
             try connection.execute(
                 "UPDATE message SET is_unread = 0 WHERE account = ? AND peer = ? AND is_unread AND place <= ?", key,
                 contact, .integer(last))
-            return found
+            return Array(found)
         }
     }
 

@@ -121,6 +121,14 @@ struct OutboxTable {
             """, .integer(now), account)
     }
 
+    /// Forgets what became of messages long ago, of every account: who adds little would else keep all of it.
+    static func pruneAll(_ connection: SQLiteConnection, keeping count: Int) throws(StorageError) {
+        let accounts = try connection.rows("SELECT DISTINCT account FROM outbox") { row throws(StorageError) in
+            try StoredStanza.jid(row.text(0), file: connection.file)
+        }
+        for account in accounts { try OutboxTable(connection, account).prune(keeping: count) }
+    }
+
     /// Forgets what became of messages long ago.
     func prune(keeping count: Int) throws(StorageError) {
         try connection.execute(

@@ -10,13 +10,31 @@ enum StoredStanza {
         maximumStanzaBytes: 8_000_000, maximumDepth: 128, maximumAttributes: 1_024, maximumElements: 100_000)
 
     /// The bytes of a stanza; what XML cannot hold is replaced, as it is on the wire.
+    ///
+    /// - Throws: `StorageError` also for a stanza that could not be read back.
     static func bytes(_ element: Element, file: String) throws(StorageError) -> [UInt8] {
+        let bytes: [UInt8]
         do {
-            return try XMLSerializer.serialize(
+            bytes = try XMLSerializer.serialize(
                 element, defaultNamespace: Namespace.client, isInStream: true, illegalCharacters: .replace)
         } catch {
             throw StorageError(.other, file: file, "a stanza cannot be written into \(file): \(error)")
         }
+        var elements = limits.maximumElements
+        guard bytes.count <= limits.maximumStanzaBytes, fits(element, levels: limits.maximumDepth, &elements) else {
+            throw StorageError(.other, file: file, "a stanza is too large or too deep to be read back from \(file)")
+        }
+        return bytes
+    }
+
+    /// Whether an element stays within ``limits``, seen from where it is nested.
+    private static func fits(_ element: Element, levels: Int, _ elements: inout Int) -> Bool {
+        elements -= 1
+        // What is written needs a declaration for each namespace: two for an attribute at most, and one for the element.
+        guard levels > 0, elements >= 0, 2 * element.attributes.count + 1 <= limits.maximumAttributes else {
+            return false
+        }
+        return element.children.allSatisfy { fits($0, levels: levels - 1, &elements) }
     }
 
     /// The stanza that these bytes are.

@@ -16,6 +16,7 @@ private final class FussyStore: StreamStateStore {
     private struct State {
         var steps: [StreamProgress] = []
         var refuses = false
+        var refusesToSay = false
     }
 
     private let state = Locked(State())
@@ -25,7 +26,20 @@ private final class FussyStore: StreamStateStore {
 
     func refuse(_ refuses: Bool) { state.withLock { $0.refuses = refuses } }
 
-    func state(of account: JID) async throws -> StreamState? { nil }
+    /// What is found at the beginning.
+    private let found: StreamState?
+
+    init(found: StreamState? = nil) {
+        self.found = found
+    }
+
+    func refuseToSay(_ refuses: Bool) { state.withLock { $0.refusesToSay = refuses } }
+
+    func state(of account: JID) async throws -> StreamState? {
+        if state.withLock({ $0.refusesToSay }) { throw Refusal() }
+        return found
+    }
+
     func save(_ state: StreamState?, of account: JID) async throws {}
 
     func keep(_ steps: [StreamProgress], of account: JID) async throws {
@@ -55,12 +69,12 @@ private final class FussyStore: StreamStateStore {
     }
 }
 
-@Suite("What is kept before it counts (STO-1, STO-3)", .timeLimit(.minutes(2)))
+@Suite("What is kept before it counts", .timeLimit(.minutes(2)))
 struct KeepingTests {
     private let store = FussyStore()
 
     private func session(
-        _ change: (inout LoopbackOptions) -> Void = { _ in }
+        _ store: FussyStore? = nil, _ change: (inout LoopbackOptions) -> Void = { _ in }
     ) async throws -> (LoopbackServer, XMPPClient, Recorder) {
         let server = try await verona { options in
             options.resumption = .kept(for: .seconds(60))
@@ -69,7 +83,7 @@ struct KeepingTests {
         let configuration = try await server.configuration(for: "romeo", resource: "orchard")
         let client = XMPPClient(
             configuration, reconnect: ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1)),
-            store: store)
+            store: store ?? self.store)
         let recorder = Recorder()
         client.add(chatDelegate: recorder)
         client.add(messageDelegate: recorder)
@@ -166,6 +180,75 @@ struct KeepingTests {
         await client.stop()
         await server.stop()
     }
+
+    @Test(
+        "A store that cannot say what is there is waited for: no session is begun in the place of one that may be there"
+    )
+    func unreadable() async throws {
+        let (server, client, _) = try await session()
+        store.refuseToSay(true)
+        do throws(XMPPError) {
+            try await client.start()
+            Issue.record("started")
+        } catch {
+            #expect(error.code == .storageFailed && !error.isPermanent)
+        }
+        #expect(store.steps.isEmpty)
+        store.refuseToSay(false)
+        try await client.start()
+        #expect(!store.steps.isEmpty)
+        await client.stop()
+        await server.stop()
+    }
+
+    @Test("A message of an earlier session that cannot be sent again has failed; the client comes online all the same")
+    func unrepeatable() async throws {
+        var found = StreamState(jid: try JID("romeo@example.net/orchard"), id: nil)
+        var bad = try message("bad").element
+        bad.append(Element("x", namespace: "urn:x", text: "\u{1}"))
+        found.unsettled = [UnacknowledgedStanza(bad), UnacknowledgedStanza(try message("good").element)]
+        let store = FussyStore(found: found)
+        let (server, client, recorder) = try await session(store)
+        try await client.start()
+        try await client.waitUntilHandled()
+        #expect(try await server.stanzas(for: "juliet").compactMap { $0["id"] } == ["good"])
+        await client.stop()
+        let refused = store.steps.flatMap { step -> [String?] in
+            if case .refused(let stanzas, _) = step { stanzas.map { $0.element["id"] } } else { [] }
+        }
+        #expect(refused == ["bad"])
+        #expect(recorder.lines.contains { $0.contains("bounced") })
+        await server.stop()
+    }
+
+    @Test("What was reported is kept, and what only calls itself a result of an archive is not (XEP-0313 §7)")
+    func unreported() async throws {
+        let (server, client, recorder) = try await session()
+        try await client.start()
+        var forged = Message(to: try JID("romeo@example.net/orchard"), body: "x", id: "forged")
+        forged.append(Element("result", namespace: "urn:xmpp:mam:2", attributes: ["queryid": "x"]))
+        try await server.send(forged, as: "juliet")
+        try await server.send(Message(to: try JID("romeo@example.net/orchard"), body: "in", id: "in"), as: "juliet")
+        await recorder.heard("message juliet@example.net/balcony in")
+        await client.stop()
+        #expect(store.arrived == ["in"])
+        await server.stop()
+    }
+
+    @Test("A stream that has ended does not come back to the store")
+    func afterTheEnd() async throws {
+        let (server, client, recorder) = try await session()
+        try await client.start()
+        let stream = try #require(await client.stream)
+        store.refuse(true)
+        try await server.send(Message(to: try JID("romeo@example.net/orchard"), body: "in", id: "in"), as: "juliet")
+        await recorder.heard("message juliet@example.net/balcony in")
+        _ = try? await client.send(message("lost"))
+        await client.stop()
+        #expect(await stream.keepingRetry == nil)
+        #expect(await stream.keeping?.unkept == 0)
+        await server.stop()
+    }
 }
 
 @Suite("The queue of what is to be kept")
@@ -230,9 +313,9 @@ struct KeepingQueueTests {
     func failures() throws {
         var queue = try queue()
         var delays: [Duration] = []
-        for round in 0..<7 {
+        for round in 1...7 {
             queue.add(sending("a", round))
-            if round == 0 { queue.add(arrived(1, "x")) }
+            if round == 1 { queue.add(arrived(1, "x")) }
             _ = queue.begin()
             let taken = queue.take(handled: 0)
             let batch = try #require(taken)
@@ -247,12 +330,69 @@ struct KeepingQueueTests {
         #expect(queue.unkept == 0 && !begins)
     }
 
-    @Test("The stream reads no more when a thousand stanzas wait to be kept (STO-3)")
+    @Test("The stream reads no more when a thousand stanzas wait to be kept")
     func overfull() throws {
         var queue = try queue()
         queue.add(arrived(KeepingQueue.maximumUnkept - 1))
         #expect(!queue.isOverfull)
         queue.add(arrived(1))
         #expect(queue.isOverfull)
+    }
+
+    @Test("An answer that nobody waits for is not given up when the store refuses, but tried again")
+    func replies() throws {
+        var queue = try queue()
+        queue.add(sending("reply", 0))
+        queue.add(sending("a", 1))
+        _ = queue.begin()
+        let taken = queue.take(handled: 0)
+        let batch = try #require(taken)
+        let (given, _) = queue.failed(batch)
+        #expect(given.map(\.number) == [1] && queue.sendingCount == 1)
+        _ = queue.begin()
+        guard case .sent(let stanzas) = queue.take(handled: 0)?.steps.first else { return #expect(Bool(false)) }
+        #expect(stanzas.map { $0.element["id"] } == ["reply"])
+    }
+
+    @Test("An acknowledgement that says nothing new is not kept, and a later one takes the place of the one that waits")
+    func acknowledgements() throws {
+        var queue = try queue()
+        for count: UInt32 in [1, 1, 2, 3, 3] { queue.add(.step(.acknowledged(count))) }
+        _ = queue.begin()
+        #expect(queue.take(handled: 0)?.steps == [.acknowledged(3)])
+        queue.add(.step(.acknowledged(3)))
+        #expect(queue.take(handled: 0) == nil)
+        let state = StreamState(jid: try JID("romeo@example.net/a"), id: nil)
+        for step in [StreamProgress.began(state), .acknowledged(3)] { queue.add(.step(step)) }
+        _ = queue.begin()
+        #expect(queue.take(handled: 0)?.steps == [.began(state), .acknowledged(3)], "a new session counts anew")
+    }
+
+    @Test("After a failure only a sender that waits makes the store try before its time")
+    func urgency() throws {
+        var queue = try queue()
+        #expect(queue.isUrgent(arrived(1)) && queue.isUrgent(.step(.acknowledged(1))))
+        queue.add(arrived(1, "x"))
+        _ = queue.begin()
+        let taken = queue.take(handled: 0)
+        _ = queue.failed(try #require(taken))
+        #expect(!queue.isUrgent(arrived(1)) && !queue.isUrgent(.step(.acknowledged(1))))
+        #expect(!queue.isUrgent(sending("reply", 0)) && queue.isUrgent(sending("a", 1)))
+    }
+
+    @Test("What was refused is given up with the stream, and what the store is at work on is not")
+    func givenUp() throws {
+        var queue = try queue()
+        queue.add(arrived(1, "x"))
+        queue.add(sending("reply", 0))
+        _ = queue.begin()
+        let taken = queue.take(handled: 0)
+        queue.add(.step(.acknowledged(9)))
+        queue.giveUp()
+        #expect(queue.isAtWork && !queue.isSettled)
+        _ = queue.failed(try #require(taken))
+        queue.giveUp()
+        let begins = queue.begin()
+        #expect(!begins && queue.unkept == 0 && queue.sendingCount == 0)
     }
 }

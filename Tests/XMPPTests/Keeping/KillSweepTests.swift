@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The program of `make sweep`, at some of the points that it is run at there.
-@Suite("A client that is killed at its system calls (R-04)", .timeLimit(.minutes(5)))
+@Suite("A client that is killed at its system calls", .timeLimit(.minutes(5)))
 struct KillSweepTests {
     private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "xmpp-sweep")

@@ -9,7 +9,7 @@ import XMPPTestSupport
 @testable import XMPPStorage
 
 /// A process that is killed at every step that it keeps, and the one after it that goes on with its session.
-@Suite("A killed process loses nothing and doubles nothing (STO-1, R-04)", .timeLimit(.minutes(10)))
+@Suite("A killed process loses nothing and doubles nothing", .timeLimit(.minutes(10)))
 struct KilledSessionTests {
     private static let messages = 4
 
