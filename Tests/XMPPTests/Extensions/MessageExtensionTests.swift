@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import XMPP
+
+@testable import XMPP
 
 private let inner = "<message xmlns='jabber:client' from='a@b/c' to='d@e'><body>hi</body></message>"
 
@@ -47,10 +48,10 @@ let messageRows = [
         "XEP-0428 §2.2", FallbackIndication(for: "urn:xmpp:reply:0", body: [.part(0..<33)], subject: [.whole]),
         "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body start='0' end='33'/><subject/></fallback>"),
     PayloadRow(
-        "XEP-0359 §3.1", StanzaID("de305d54", by: (try? JID("room@muc")) ?? Somebody.jid),
+        "XEP-0359 §2.1", StanzaID("de305d54", by: (try? JID("room@muc")) ?? Somebody.jid),
         "<stanza-id xmlns='urn:xmpp:sid:0' id='de305d54' by='room@muc'/>", required: ["id", "by"]),
     PayloadRow(
-        "XEP-0359 §3.2", OriginID("de305d54"), "<origin-id xmlns='urn:xmpp:sid:0' id='de305d54'/>", required: ["id"]),
+        "XEP-0359 §2.2", OriginID("de305d54"), "<origin-id xmlns='urn:xmpp:sid:0' id='de305d54'/>", required: ["id"]),
     PayloadRow(
         "XEP-0066 §3", OutOfBandData("https://example.org/a.png", explanation: "A picture"),
         "<x xmlns='jabber:x:oob'><url>https://example.org/a.png</url><desc>A picture</desc></x>"),
@@ -220,6 +221,37 @@ struct MessageExtensionTests {
             "<body>abcd</body><fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body \(range)/><subject/>"
                 + "</fallback>")
         #expect(message.text(withoutFallbackFor: [MessageReply.namespace]) == rest)
+    }
+
+    @Test(
+        "parts of a text that overlap, touch or come in any order are left out once (XEP-0428 §2.2)",
+        arguments: [
+            (["0 2", "1 3"], "defg"), (["1 6", "2 3"], "ag"), (["4 5", "0 1"], "bcdfg"), (["0 2", "2 4"], "efg"),
+            (["3 3"], "abcdefg"), (["0 4", "4 7"], nil), (["5 9223372036854775807", "0 1"], "bcde"),
+        ] as [([String], String?)])
+    func severalParts(ranges: [String], rest: String?) throws {
+        let parts = ranges.map { $0.split(separator: " ") }.map { "<body start='\($0[0])' end='\($0[1])'/>" }
+        let separate = parts.map { "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'>\($0)</fallback>" }
+        let together = "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'>\(parts.joined())</fallback>"
+        for fallbacks in [separate.joined(), together] {
+            let message = try message("<body>abcdefg</body>" + fallbacks)
+            #expect(message.text(withoutFallbackFor: [MessageReply.namespace]) == rest)
+        }
+    }
+
+    @Test(
+        "a message of a thousand fallbacks costs no more than one of the most that are read, and hides no more",
+        arguments: [(99, 99), (100, 100), (101, 100), (1_000, 100)])
+    func manyFallbacks(count: Int, read: Int) throws {
+        let fallbacks = (0..<count).map {
+            "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body start='\($0 * 2)' end='\($0 * 2 + 1)'/>"
+                + "</fallback>"
+        }
+        let message = try message(
+            "<body>\(String(repeating: "ab", count: 1_000))</body>" + fallbacks.joined())
+        let parts = FallbackIndication.parts(of: message.element, standingInFor: [MessageReply.namespace])
+        #expect(parts?.count == read)
+        #expect(message.text(withoutFallbackFor: [MessageReply.namespace])?.utf8.count == 2_000 - read)
     }
 
     @Test(

@@ -9,7 +9,8 @@ public struct FallbackIndication: StanzaPayload, Hashable {
     public static let namespace = "urn:xmpp:fallback:0"
     /// The name of the `<fallback/>` element.
     public static let elementName = ElementName("fallback", namespace: namespace)
-    /// How many parts are read of each; 100. More are passed over.
+    /// How many parts are read of each, and how many of all the indications of a message together are left out of its text;
+    /// 100. More are passed over.
     public static let maximumParts = 100
 
     /// A part of a text.
@@ -74,6 +75,32 @@ public struct FallbackIndication: StanzaPayload, Hashable {
 
     /// Whether it means the body as a whole.
     var coversBody: Bool { body.contains(.whole) || (body.isEmpty && subject.isEmpty) }
+
+    /// The parts of a message's body that stand in for extensions: in order, none empty, none touching another, and made of
+    /// ``maximumParts`` at most however many indications there are; `nil` when it is the whole body.
+    static func parts(of message: Element, standingInFor features: Set<String>) -> [Range<Int>]? {
+        var found: [Range<Int>] = []
+        for case .element(let child) in message.nodes where child.name == elementName {
+            guard found.count < maximumParts else { break }
+            guard let feature = child["for"], features.contains(feature), let fallback = FallbackIndication(child)
+            else {
+                continue
+            }
+            guard !fallback.coversBody else { return nil }
+            for case .part(let range) in fallback.body.prefix(maximumParts - found.count) where !range.isEmpty {
+                found.append(range)
+            }
+        }
+        var merged: [Range<Int>] = []
+        for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, range.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
 }
 
 extension Message {
@@ -83,17 +110,15 @@ extension Message {
     /// - Parameter features: The namespaces of the extensions that are shown in their own way.
     public func text(withoutFallbackFor features: Set<String>) -> String? {
         guard let body else { return nil }
-        let fallbacks = element.children.compactMap(FallbackIndication.init).filter { fallback in
-            fallback.feature.map(features.contains) ?? false
-        }
-        guard !fallbacks.isEmpty else { return body }
-        guard !fallbacks.contains(where: \.coversBody) else { return nil }
-        let scalars = body.unicodeScalars
+        guard let parts = FallbackIndication.parts(of: element, standingInFor: features) else { return nil }
+        guard !parts.isEmpty else { return body }
         var kept = ""
-        let ranges = fallbacks.flatMap(\.body).compactMap { if case .part(let range) = $0 { range } else { nil } }
-        for (index, scalar) in scalars.enumerated() where !ranges.contains(where: { $0.contains(index) }) {
+        var rest = parts[...]
+        for (index, scalar) in body.unicodeScalars.enumerated() {
+            if let part = rest.first, part.upperBound <= index { rest.removeFirst() }
+            guard rest.first?.contains(index) != true else { continue }
             kept.unicodeScalars.append(scalar)
         }
-        return kept
+        return kept.isEmpty ? nil : kept
     }
 }
