@@ -31,16 +31,20 @@ public struct StreamLogEntry: Sendable, Hashable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Writes elements for the log, with everything masked that proves who somebody is.
+/// Writes elements for the log, with everything masked that proves who somebody is or opens a door.
 enum WireLog {
-    /// Elements whose text is part of an authentication.
+    /// Elements whose text is part of an authentication, or a password.
     private static let secretTexts: [String: Set<String>] = [
         Namespace.sasl: ["auth", "challenge", "response", "success"],
         Namespace.sasl2: ["initial-response", "challenge", "response", "additional-data", "task-data", "parameters"],
+        "http://jabber.org/protocol/muc": ["password"], "http://jabber.org/protocol/muc#user": ["password"],
+        "http://jabber.org/protocol/muc#owner": ["password"], "jabber:iq:register": ["password"],
     ]
-    /// Attributes that are as good as a password, by the namespace of their element.
+    /// Attributes that are as good as a password, by the namespace of their element. In SASL2 it is the id of the
+    /// installation, which tokens are bound to (XEP-0484 §4.1).
     private static let secretAttributes: [String: [String]] = [
-        Namespace.streamManagement: ["id", "previd"], Namespace.fast: ["token"],
+        Namespace.streamManagement: ["id", "previd"], Namespace.fast: ["token"], Namespace.sasl2: ["id"],
+        RoomInvitation.namespace: ["password"],
     ]
 
     /// An element as the log shows it.
@@ -50,17 +54,20 @@ enum WireLog {
 
     private static func masked(_ element: Element, isSecret: Bool) -> Element {
         let isSecret = isSecret || secretTexts[element.namespace]?.contains(element.localName) == true
+        // What is to be kept from those who look on (XEP-0004 §3.3): its values, not the question.
+        let isPrivate =
+            element.namespace == DataForm.namespace && element["type"] == DataForm.Field.Kind.textPrivate.rawValue
         var masked = element
         for name in secretAttributes[element.namespace] ?? [] where element[name] != nil { masked[name] = "(masked)" }
-        guard isSecret || Self.mayHoldSecrets(element) else { return masked }
         masked.removeContent()
-        for child in element.children { masked.append(Self.masked(child, isSecret: isSecret)) }
-        if !element.text.isEmpty { masked.append(text: isSecret ? "(masked)" : element.text) }
+        for node in element.nodes {
+            switch node {
+            case .element(let child):
+                masked.append(Self.masked(child, isSecret: isSecret || isPrivate && child.localName == "value"))
+            case .text(let text):
+                masked.append(text: isSecret ? "(masked)" : text)
+            }
+        }
         return masked
-    }
-
-    /// Whether the inside has to be looked at: stanzas are written as they are.
-    private static func mayHoldSecrets(_ element: Element) -> Bool {
-        element.namespace == Namespace.sasl2 || element.namespace == Namespace.bind2
     }
 }

@@ -46,7 +46,7 @@ let formRows = [
         "XEP-0122 §3.2.4", FieldValidation("xs:string", .pattern("[0-9]+")),
         "<validate \(validate) datatype='xs:string'><regex>[0-9]+</regex></validate>"),
     PayloadRow(
-        "XEP-0122 §3.2.5", FieldValidation("xs:string", .basic, minimumChoices: 1, maximumChoices: 3),
+        "XEP-0122 §3.3", FieldValidation("xs:string", .basic, minimumChoices: 1, maximumChoices: 3),
         "<validate \(validate) datatype='xs:string'><basic/><list-range min='1' max='3'/></validate>"),
 ]
 
@@ -118,6 +118,17 @@ struct DataFormTests {
         }
         #expect(try Self.questions.filled(["name": ["a"], "free": ["b"]]).value("free") == "b")
         #expect(try Self.questions.filled(["name": ["a"], "some": ["a", "b"]])["some"]?.values.count == 2)
+    }
+
+    @Test("what is private is in no error, and goes back as private (XEP-0004 §3.3)")
+    func privateAnswers() throws {
+        let form = DataForm(.form, fields: [.init("pin", .textPrivate, validation: FieldValidation("xs:integer"))])
+        #expect(throws: DataFormError.unfit(field: "pin", reason: "takes xs:integer")) {
+            try form.filled(["pin": ["geheim"]])
+        }
+        let filled = try form.filled(["pin": ["1234"]])
+        #expect(filled["pin"]?.kind == .textPrivate && filled.value("pin") == "1234")
+        #expect(!WireLog.describe(filled.element).contains("1234"))
     }
 
     @Test("only questions can be filled in", arguments: [DataForm.Kind.submit, .cancel, .result])

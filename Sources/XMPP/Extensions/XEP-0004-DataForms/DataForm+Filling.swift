@@ -10,7 +10,7 @@ public enum DataFormError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownField(String)
     /// The question has to be answered and is not.
     case missing(String)
-    /// The answer to the question is none that it takes.
+    /// The answer to the question is none that it takes; the reason never repeats one that is private.
     case unfit(field: String, reason: String)
 
     /// The reason for people.
@@ -48,7 +48,8 @@ extension DataForm {
             guard !answer.values.isEmpty || !field.isRequired else { throw .missing(name) }
             // Without a value it is left out, unless it takes back what was suggested.
             guard !answer.values.isEmpty || !field.values.isEmpty else { continue }
-            let kind = field.kind == .hidden ? field.kind : .textSingle
+            // What is private keeps its type, so that whoever shows or logs the answers knows (XEP-0004 §3.3).
+            let kind = [.hidden, .textPrivate].contains(field.kind) ? field.kind : .textSingle
             filled.append(Field(name, kind, values: answer.values))
         }
         return DataForm(.submit, fields: filled)
@@ -76,7 +77,7 @@ extension DataForm.Field {
         default:
             break
         }
-        return values.lazy.compactMap { validation?.unfitness(of: $0) }.first
+        return values.lazy.compactMap { validation?.unfitness(of: $0, isPrivate: kind == .textPrivate) }.first
             ?? validation?.unfitness(ofCount: values.count, of: kind)
     }
 }

@@ -26,7 +26,7 @@ public struct FieldValidation: StanzaPayload, Hashable {
     public var dataType: String
     /// How an answer is validated.
     public var method: Method
-    /// How many options have to be chosen at least (XEP-0122 §3.2.5).
+    /// How many options have to be chosen at least (XEP-0122 §3.3).
     public var minimumChoices: Int?
     /// How many options may be chosen.
     public var maximumChoices: Int?
@@ -89,8 +89,12 @@ public struct FieldValidation: StanzaPayload, Hashable {
     var isOpen: Bool { method != .basic }
 
     /// Why a value is not one of the type and range; `nil` when it is, or when the type is not known here.
-    func unfitness(of value: String) -> String? {
-        guard Self.isOf(dataType, value) else { return "takes \(dataType): “\(value)” is none" }
+    ///
+    /// - Parameter isPrivate: Whether the reason must not repeat the value.
+    func unfitness(of value: String, isPrivate: Bool = false) -> String? {
+        guard Self.isOf(dataType, value) else {
+            return isPrivate ? "takes \(dataType)" : "takes \(dataType): “\(value)” is none"
+        }
         guard case .range(let minimum, let maximum) = method else { return nil }
         if let minimum, Self.precedes(value, minimum, dataType) { return "takes nothing below \(minimum)" }
         if let maximum, Self.precedes(maximum, value, dataType) { return "takes nothing above \(maximum)" }
