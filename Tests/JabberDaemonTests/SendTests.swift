@@ -104,6 +104,35 @@ struct SendTests {
         }
     }
 
+    @Test("While a send waits, bounces and receipts of other messages are not kept, however many there are")
+    func foreignAnswers() async throws {
+        try await DaemonHarness.run(buddies: [LoopbackBuddy("romeo", behaviors: [])]) { daemon in
+            let stream = XMPPStream(try await daemon.server.configuration(for: "nurse", resource: "kitchen"))
+            try await stream.connect()
+            let account = AccountConfiguration(name: "nurse", jid: "nurse@example.org")
+            let session = try AccountSession(account, environment: DaemonEnvironment(variables: [:]))
+            let romeo = try JID("romeo@example.org")
+            let order = SendOrder(to: romeo) { Message(to: $0, body: "x", id: "own") }
+            let delivery = Delivery(order: order, session: session, stream: stream, deadline: nil)
+            let place = delivery.add(romeo)
+            delivery.begin()
+            #expect(await delivery.result(place).string("state") == "server")
+            func answer(_ id: String, from: JID) {
+                var bounce = Message(to: stream.configuration.jid, kind: .error, id: id)
+                bounce.from = from
+                delivery.note(.messageBounced(bounce, StanzaError(.itemNotFound, kind: .cancel)))
+                delivery.note(.receipt(messageID: id, from: from))
+                delivery.note(.displayed(messageID: id, from: from))
+            }
+            for number in 0..<100 { answer("foreign\(number)", from: romeo) }
+            answer("own", from: try JID("mallory@example.net"))
+            #expect(delivery.answers == 0)
+            for _ in 0..<100 { answer("own", from: romeo) }
+            #expect(delivery.answers == 2)
+            await stream.disconnect()
+        }
+    }
+
     @Test("A character that XML cannot hold is exit code 65, and the stream lives on (XML 1.0 §2.2)")
     func illegalCharacter() async throws {
         try await DaemonHarness.run { daemon in

@@ -10,7 +10,10 @@ final class Delivery: Sendable {
         var recipients: [JID] = []
         var sent: [Int: Message] = [:]
         var failures: [Int: ControlError] = [:]
-        var bounces: [(from: JID, id: String?, error: StanzaError)] = []
+        /// To whom the messages go, by their ids. What else comes back is none of this delivery's, and not kept.
+        var addressees: [String: Set<JID>] = [:]
+        /// What came back, by id and recipient.
+        var bounces: [Mark: StanzaError] = [:]
         /// How far the messages came beyond the server, by id and recipient.
         var marks: [Mark: SendOrder.Level] = [:]
         var task: Task<[JSONObject], Never>?
@@ -82,10 +85,13 @@ final class Delivery: Sendable {
     }
 
     private func send(_ place: Int, to jid: JID) async {
+        var message = order.message(to: jid)
+        let id = message.id ?? stream.newStanzaID()
+        message.id = id
+        // Before it is written: its bounce or receipt may be here before this task goes on.
+        state.withLock { _ = $0.addressees[id, default: []].insert(jid.bare) }
         do throws(ControlError) {
-            let sent = try await session.step { () throws(XMPPError) in
-                try await stream.send(order.message(to: jid))
-            }
+            let sent = try await session.step { [message] () throws(XMPPError) in try await stream.send(message) }
             state.withLock { $0.sent[place] = sent }
         } catch {
             state.withLock { $0.failures[place] = error }
@@ -129,22 +135,37 @@ final class Delivery: Sendable {
     /// How long is waited for a recipient where the caller sets no limit.
     private static let longestWait: Duration = .seconds(30)
 
-    private func note(_ event: XMPPEvent) {
+    /// Keeps what is said about the messages of this delivery; of all else that comes nothing, however long it takes.
+    func note(_ event: XMPPEvent) {
         switch event {
         case .messageBounced(let message, let error):
-            guard let from = message.from else { return }
-            state.withLock { $0.bounces.append((from, message.id, error)) }
-        case .receipt(let id, let from):
+            guard let from = message.from, let id = message.id else { return }
             state.withLock { state in
-                let mark = Mark(id: id, from: from.bare)
-                state.marks[mark] = state.marks[mark] ?? .device
+                // From the address it was sent to, or the server there (RFC 6120 §8.3.1).
+                for to in state.addressees[id] ?? [] where from.bare == to || from == to.domain {
+                    let bounce = Mark(id: id, from: to)
+                    state.bounces[bounce] = state.bounces[bounce] ?? error
+                }
             }
+        case .receipt(let id, let from):
+            reach(.device, id, from.bare)
         case .displayed(let id, let from):
-            state.withLock { $0.marks[Mark(id: id, from: from.bare)] = .read }
+            reach(.read, id, from.bare)
         default:
             break
         }
     }
+
+    private func reach(_ level: SendOrder.Level, _ id: String, _ from: JID) {
+        state.withLock { state in
+            guard state.addressees[id]?.contains(from) == true else { return }
+            let mark = Mark(id: id, from: from)
+            if level == .read || state.marks[mark] == nil { state.marks[mark] = level }
+        }
+    }
+
+    /// How many answers are kept: one bounce and one mark of each message at most.
+    var answers: Int { state.withLock { $0.bounces.count + $0.marks.count } }
 
     /// How far beyond the server a message came.
     private static func level(of place: Int, in state: State) -> SendOrder.Level? {
@@ -152,11 +173,10 @@ final class Delivery: Sendable {
         return state.marks[Mark(id: id, from: state.recipients[place].bare)]
     }
 
-    /// The bounce of a message: the same id, from the address it was sent to (RFC 6120 §8.3.1).
+    /// The bounce of a message.
     private static func bounce(of place: Int, in state: State) -> StanzaError? {
         guard let id = state.sent[place]?.id else { return nil }
-        let to = state.recipients[place].bare
-        return state.bounces.first { $0.id == id && ($0.from.bare == to || $0.from == to.domain) }?.error
+        return state.bounces[Mark(id: id, from: state.recipients[place].bare)]
     }
 
     private func result(_ place: Int, _ jid: JID, _ doubt: ControlError?) -> JSONObject {

@@ -34,6 +34,9 @@ extension XMPPStream {
         return message
     }
 
+    /// A new id for a stanza, which nobody can guess: for who has to know it before the stanza is sent.
+    package nonisolated func newStanzaID() -> String { configuration.random.identifier() }
+
     /// Sends a presence stanza; as ``send(_:)-(Message)`` otherwise.
     public func send(_ presence: Presence) async throws(XMPPError) {
         var presence = presence
