@@ -112,6 +112,42 @@ struct ListenTests {
         }
     }
 
+    @Test("A message that says it was typed is shown before that, so that one event is enough to have it")
+    func messageFirst() async throws {
+        try await DaemonHarness.run(buddies: [Self.romeo]) { daemon in
+            let juliet = try JID("juliet@example.org")
+            let events = Events()
+            async let listening = daemon.call(
+                "listen", ["kind": ["message", "state"], "count": 1], timeout: nil, onEvent: events.sink)
+            _ = try await daemon.server.firstElement(from: "juliet") { $0.localName == "presence" }
+            var message = Message(to: juliet, body: "this")
+            message.append(Element("active", namespace: "http://jabber.org/protocol/chatstates"))
+            try await daemon.server.send(message, as: "romeo")
+            _ = try await listening
+            #expect(await events.first(1)[0].string("body") == "this")
+        }
+    }
+
+    @Test("Only the account or the room gives a message its id; what a stranger writes is not shown (XEP-0359 §6)")
+    func stanzaIDs() async throws {
+        let account = AccountConfiguration(name: "juliet", jid: "juliet@example.org")
+        let session = try AccountSession(account, environment: DaemonEnvironment(variables: [:]))
+        func shown(_ kind: Message.Kind, from: String, _ ids: [(String, String)]) throws -> JSONObject {
+            var message = Message(to: try JID("juliet@example.org/x"), kind: kind, body: "x")
+            message.from = try JID(from)
+            for (id, by) in ids { message.append(StanzaID(id, by: try JID(by)).element) }
+            let chat = ChatMessage(message, account: session.jid)
+            return try #require(MessageDocument.documents(chat, session).first)
+        }
+        let forgeries = [("1", "romeo@example.org"), ("2", "muc.example.org")]
+        let forged = try shown(.chat, from: "romeo@example.org/y", forgeries)
+        #expect(forged["stanzaId"] == nil)
+        let own = try shown(.chat, from: "romeo@example.org/y", forgeries + [("3", "juliet@example.org")])
+        #expect(own["stanzaId"] == ["by": "juliet@example.org", "id": "3"])
+        let room = try shown(.groupchat, from: "coven@muc.example.org/a", forgeries + [("4", "coven@muc.example.org")])
+        #expect(room["stanzaId"] == ["by": "coven@muc.example.org", "id": "4"])
+    }
+
     @Test("Who listens for presence alone draws no messages (RFC 6121 §4.7.2.3)")
     func presenceOnly() async throws {
         try await DaemonHarness.run(buddies: [Self.romeo]) { daemon in

@@ -5,17 +5,11 @@ internal import XMPP
 
 /// Messages, and what is said about messages, as events.
 enum MessageDocument {
-    /// The events that one message makes: what its sender is doing, reactions, that something is to be removed, and what there
-    /// is to read. Receipts and the like alone are none.
+    /// The events that one message makes: reactions, that something is to be removed, or what there is to read, and then what
+    /// its sender is doing. Receipts and the like alone are none.
     static func documents(_ chat: ChatMessage, _ session: AccountSession) -> [JSONObject] {
         var events: [JSONObject] = []
         let isRoom = chat.message.kind == .groupchat
-        if let state = chat.chatState, !isRoom, !chat.isOutgoing {
-            var event = EventDocument.heading("state", at: chat.delay?.stamp ?? .now, session)
-            event["from"] = .string(chat.sender.bare.description)
-            event["state"] = .string(state.rawValue)
-            events.append(event)
-        }
         if let reactions = chat.reactions {
             var event = beginning("reaction", chat, session)
             event["id"] = .string(reactions.id)
@@ -32,13 +26,20 @@ enum MessageDocument {
         } else if chat.message.retraction == nil, chat.text != nil || chat.message.subject != nil {
             events.append(message(chat, session))
         }
+        // Last: who listens for one event more, and no further, is to have what there is to read.
+        if let state = chat.chatState, !isRoom, !chat.isOutgoing {
+            var event = EventDocument.heading("state", at: chat.delay?.stamp ?? .now, session)
+            event["from"] = .string(chat.sender.bare.description)
+            event["state"] = .string(state.rawValue)
+            events.append(event)
+        }
         return events
     }
 
     /// A message that came back.
     static func bounce(_ message: Message, _ error: StanzaError, _ session: AccountSession) -> JSONObject {
         var event = EventDocument.heading("message", at: .now, session)
-        event.merge(common(ChatMessage(message, account: session.jid), text: message.body))
+        event.merge(common(ChatMessage(message, account: session.jid), text: message.body, session))
         event["direction"] = "in"
         event["source"] = "live"
         event["error"] = .object(ControlError.stanza(error))
@@ -64,7 +65,7 @@ enum MessageDocument {
 
     private static func message(_ chat: ChatMessage, _ session: AccountSession) -> JSONObject {
         var event = beginning("message", chat, session)
-        event.merge(common(chat, text: chat.text))
+        event.merge(common(chat, text: chat.text, session))
         if let keeper = chat.delay?.from { event["delayedFrom"] = .string(keeper.description) }
         return event
     }
@@ -80,9 +81,11 @@ enum MessageDocument {
         return event
     }
 
-    private static func common(_ chat: ChatMessage, text: String?) -> JSONObject {
+    private static func common(_ chat: ChatMessage, text: String?, _ session: AccountSession) -> JSONObject {
         let message = chat.message
-        let stanzaID = message.payload(StanzaID.self)
+        // Anybody can write one: it counts of the room the message came from, else of the own account (XEP-0359 §6).
+        let keeper = message.kind == .groupchat ? chat.sender.bare : session.jid.bare
+        let stanzaID = message.stanzaID(by: keeper).map { StanzaID($0, by: keeper) }
         return JSONObject(present: [
             "direction": chat.isOutgoing ? "out" : "in", "from": message.from.map { .string($0.description) },
             "to": message.to.map { .string($0.description) }, "kind": .string(message.kind.rawValue),
