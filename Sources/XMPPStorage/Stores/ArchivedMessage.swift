@@ -4,14 +4,14 @@ public import XMPPCore
 
 /// A message in a ``MessageArchive``.
 public struct ArchivedMessage: Sendable, Hashable {
-    /// What an archive of the server calls a message (XEP-0359 §3.1).
+    /// What an archive of the server calls a message (XEP-0359 §2.1).
     public struct Name: Sendable, Hashable {
         /// Whose archive it is: the own account, or a room.
         public var by: JID
         /// The name; it is of use in that archive alone.
         public var id: String
 
-        /// Makes a name. Only one that the archive itself has given may be believed (XEP-0359 §5).
+        /// Makes a name. Only one that the archive itself has given may be believed (XEP-0359 §6).
         public init(by: JID, id: String) {
             self.by = by
             self.id = id
@@ -26,7 +26,7 @@ public struct ArchivedMessage: Sendable, Hashable {
     public var isOutgoing: Bool
     /// When it was sent, as far as is known.
     public var at: DateTime
-    /// What the sender calls it for good (XEP-0359 §3.2); it decides over messages of the own account only.
+    /// What the sender calls it for good (XEP-0359 §2.2); it decides over messages of the own account only.
     public var originID: String?
     /// What an archive of the server calls it.
     public var archiveID: Name?

@@ -52,7 +52,7 @@ struct ArchiveTests {
         await server.stop()
     }
 
-    @Test("What calls itself a result is never a message, whoever sends it (XEP-0313 §7)")
+    @Test("What calls itself a result is never a message, whoever sends it (XEP-0313 §8.2)")
     func unasked() async throws {
         let (server, stream) = try await archived(0)
         let messages = stream.messages

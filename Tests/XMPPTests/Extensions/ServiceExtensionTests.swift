@@ -36,7 +36,7 @@ let serviceRows = [
         "<c xmlns='http://jabber.org/protocol/caps' hash='sha-1' node='urn:x' ver='abc='/>",
         required: ["hash", "node", "ver"]),
     PayloadRow(
-        "XEP-0390 §5.1",
+        "XEP-0390 §5.4",
         CapabilityHashSet([.init(algorithm: "sha-256", value: "kz="), .init(algorithm: "sha3-256", value: "79=")]),
         "<c xmlns='urn:xmpp:caps'><hash xmlns='urn:xmpp:hashes:2' algo='sha-256'>kz=</hash>"
             + "<hash xmlns='urn:xmpp:hashes:2' algo='sha3-256'>79=</hash></c>"),
@@ -49,7 +49,7 @@ let serviceRows = [
             + "</actions><note type='warn'>Mind</note><x xmlns='jabber:x:data' type='form'/></command>",
         required: ["node"]),
     PayloadRow(
-        "XEP-0050 §3.3", AdHocCommand("list", action: .execute), "<command \(commands) node='list' action='execute'/>",
+        "XEP-0050 §2.4", AdHocCommand("list", action: .execute), "<command \(commands) node='list' action='execute'/>",
         required: ["node"]),
     PayloadRow(
         "XEP-0203 §3",
@@ -107,7 +107,7 @@ struct ServiceExtensionTests {
         }
     }
 
-    @Test("a contact is told the time, and not where the user is (XEP-0202 §5)")
+    @Test("a contact is told the time, and not where the user is (XEP-0202 §6)")
     func answersTime() async throws {
         let session = try await SessionRun()
         let outcome = await session.receive(

@@ -41,7 +41,7 @@ public struct LastActivity: StanzaPayload, Hashable {
 }
 
 extension XMPPStream {
-    /// Asks since when somebody has done nothing (XEP-0012 §3), or since when a contact is offline, or a server up.
+    /// Asks since when somebody has done nothing (XEP-0012 §4), or since when a contact is offline, or a server up.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; ``XMPPError/Code/stanzaError`` when the answer says nothing.
     public func lastActivity(of jid: JID) async throws(XMPPError) -> LastActivity {

@@ -50,7 +50,7 @@ extension StanzaRoutes {
             handler: .immediate { (request, context) throws(StanzaError) in
                 let node = request.payload?["node"]
                 let information = context.information
-                // Without a node, or for one that our presence names (XEP-0115 §6.2, XEP-0390 §5.2).
+                // Without a node, or for one that our presence names (XEP-0115 §6.2, XEP-0390 §5.5).
                 guard
                     node == nil || node == EntityCapabilities.advertised(information).fullNode
                         || CapabilityHashSet.advertised(information)?.values.contains(where: { $0.node == node })

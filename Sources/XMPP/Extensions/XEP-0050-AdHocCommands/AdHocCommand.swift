@@ -126,14 +126,14 @@ public struct AdHocCommand: StanzaPayload, Hashable {
 }
 
 extension XMPPStream {
-    /// The commands that an entity offers (XEP-0050 §3.2): the node of each item names it.
+    /// The commands that an entity offers (XEP-0050 §2.2): the node of each item names it.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func commands(of jid: JID) async throws(XMPPError) -> [DiscoveryItem] {
         try await discoverItems(of: jid, node: AdHocCommand.namespace)
     }
 
-    /// Begins a command (XEP-0050 §3.3).
+    /// Begins a command (XEP-0050 §2.4).
     ///
     /// - Returns: Its first step: done, or questions to answer with ``goOn(with:of:_:form:)``.
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.

@@ -102,7 +102,7 @@ extension [String] {
 }
 
 extension XMPPStream {
-    /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4, XEP-0390 §5.1).
+    /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4, XEP-0390 §5.4).
     func withCapabilities(_ presence: Presence) -> Presence {
         var presence = presence
         let information = requestContext.information

@@ -42,7 +42,7 @@ extension StanzaRoutes {
         // A receipt shows that somebody is there: strangers get none (XEP-0184 §8).
         addMessage("request", namespace: MessageDeliveryReceipts.namespace, from: .contacts, feature: nil) {
             (stream, message, _) in
-            // XEP-0184 §5.3, §5.5: none in rooms, and never one for a receipt.
+            // XEP-0184 §5.3, §5.4: none in rooms, and never one for a receipt.
             guard stream.configuration.sendsReceipts, message.kind != .groupchat, let id = message.id,
                 let from = message.from, message.receivedReceiptID == nil
             else { return .delivered }

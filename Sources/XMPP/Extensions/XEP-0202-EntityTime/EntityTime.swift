@@ -75,7 +75,7 @@ extension XMPPStream {
 
 extension StanzaRoutes {
     /// Answers with the time, to those who may know that the user is there. The time zone is always UTC: another would tell
-    /// where the user is (XEP-0202 §5).
+    /// where the user is (XEP-0202 §6).
     mutating func addEntityTime() {
         add(
             .get, "time", namespace: EntityTime.namespace, from: .contacts, feature: EntityTime.namespace,

@@ -27,7 +27,7 @@ extension XMPPStream {
 
     /// Asks an archive for a page of messages (XEP-0313).
     ///
-    /// What comes as a result counts only from the archive that was asked, and only while it is asked (XEP-0313 §7).
+    /// What comes as a result counts only from the archive that was asked, and only while it is asked (XEP-0313 §8.2).
     ///
     /// - Parameters:
     ///   - filter: Which messages.
