@@ -79,7 +79,7 @@ final class DaemonHarness: Sendable {
     /// Calls a method; its result holds no key that the table of commands does not promise.
     @discardableResult
     func call(
-        _ method: String, _ params: JSONObject = [:], timeout: Double? = 10,
+        _ method: String, _ params: JSONObject = [:], timeout: Double? = 120,
         onEvent: (@Sendable (JSONValue) -> Bool)? = nil
     ) async throws(ControlError) -> JSONObject {
         var params = params
@@ -93,7 +93,7 @@ final class DaemonHarness: Sendable {
     }
 
     /// The error that a method ends with.
-    func failure(_ method: String, _ params: JSONObject = [:], timeout: Double? = 10) async -> ControlError? {
+    func failure(_ method: String, _ params: JSONObject = [:], timeout: Double? = 120) async -> ControlError? {
         do throws(ControlError) {
             try await call(method, params, timeout: timeout)
             return nil
