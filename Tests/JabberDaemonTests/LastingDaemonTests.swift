@@ -241,22 +241,23 @@ struct LastingDaemonTests {
         let address = try #require(SocketAddress(unixPath: path))
         #expect(address.withSockaddr { bind(number, $0, $1) } == 0)
         let texts = Locked<[String]>([])
-        let reading = Task.detached {
+        // A thread of its own, as a supervisor is a program of its own: a full socket is waited for a second only.
+        let ended = Handover<Void>()
+        Thread.detachNewThread {
             var buffer = [UInt8](repeating: 0, count: 4096)
             while !texts.withLock({ $0.last?.hasPrefix("STOPPING") == true }) {
-                let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-                if count > 0 {
-                    let text = String(decoding: buffer.prefix(count), as: UTF8.self)
-                    texts.withLock { $0.append(text) }
-                }
-                await Task.yield()
+                let count = recv(number, &buffer, buffer.count, 0)
+                guard count > 0 else { break }
+                let text = String(decoding: buffer.prefix(count), as: UTF8.self)
+                texts.withLock { $0.append(text) }
             }
+            ended.give(())
         }
         try await LastingHarness.run(variables: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "20000"]) { daemon in
             try await daemon.call("connect")
             try await daemon.call("daemon.reload")
         }
-        await reading.value
+        await ended.value()
         let words = texts.withLock { $0.map { String($0.prefix { $0 != "=" }) } }
         #expect(texts.withLock { $0.contains { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") } })
         #expect(words.first == "READY" && words.last == "STOPPING")
