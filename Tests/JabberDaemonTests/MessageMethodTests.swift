@@ -80,7 +80,7 @@ struct MessageMethodTests {
             }
             // Romeo's says nothing.
             let late = try await daemon.call(
-                "send", ["to": ["romeo@example.org"], "text": "x", "until": "device"], timeout: 10)
+                "send", ["to": ["romeo@example.org"], "text": "x", "until": "device"], timeout: 20)
             let row = try #require(late.objects("results").first)
             #expect(row.string("state") == "server")
             #expect(ControlError(json: row["error"]?.objectValue ?? [:]).exit == .timedOut)
