@@ -4,7 +4,7 @@ import Testing
 import XMPP
 import XMPPTestSupport
 
-@Suite("Messages and rooms on real servers", .timeLimit(.minutes(5)))
+@Suite("Messages and rooms on real servers", .serialized, .timeLimit(.minutes(5)))
 struct RealMessagingTests {
     /// Runs a body with juliet and romeo, who see each other's presence, online.
     private func meeting(

@@ -20,7 +20,7 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     public static let newer: [ServerKind] = [.prosody13]
 
     /// How long a server may take until it answers.
-    private static let startLimit: Duration = .seconds(40)
+    private static let startLimit: Duration = .seconds(120)
     /// How often the start is tried with new ports, should another program have taken one meanwhile.
     private static let attempts = 2
 
