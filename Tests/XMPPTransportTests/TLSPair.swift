@@ -110,7 +110,8 @@ extension TLSTransport {
     func handshakeAndStart(_ log: EventLog) async -> Result<TLSProperties, TLSError> {
         let outcome = Handover<Result<TLSProperties, TLSError>>()
         executor.queue.async {
-            self.handshake { result in
+            // A busy machine is no silent peer: the time-out itself has tests of its own.
+            self.handshake(timeout: .seconds(120)) { result in
                 self.start { log.record($0) }
                 outcome.give(result)
             }
