@@ -43,11 +43,12 @@ package struct CLIEnvironment: Sendable {
     package var runDaemon: @Sendable (_ words: [String]) throws(ControlError) -> Void = { (_) throws(ControlError) in }
     /// Starts the daemon with these words in the background, and waits until it serves at a socket; `false` when it did so
     /// already.
-    package var startDaemon: @Sendable (_ words: [String], _ socket: String) throws(ControlError) -> Bool = {
-        (_, _) throws(ControlError) in true
-    }
-    /// Whether a daemon holds the place of a socket.
-    package var isDaemonAlive: @Sendable (_ socket: String) -> Bool = { _ in false }
+    package var startDaemon:
+        @Sendable (_ words: [String], _ socket: String, _ seconds: Double) throws(ControlError) -> Bool = {
+            (_, _, _) throws(ControlError) in true
+        }
+    /// Whether a process, or any when none is named, holds the place of a socket as its daemon.
+    package var isDaemonAlive: @Sendable (_ socket: String, _ process: Int32?) -> Bool = { _, _ in false }
     /// An RFC 3339 time as a person at this place reads it.
     package var localTime: @Sendable (String) -> String = { $0 }
     /// Told which connection a signal must end; `nil` when there is none any more.
@@ -98,19 +99,23 @@ package struct DaemonConnection: Sendable {
     package let client: ControlClient
     /// Whether the daemon serves this command only.
     package let isPrivate: Bool
-    /// Closes the connection in good order; of a private daemon, waits for its end. Bounded, whatever the daemon does.
-    package let finish: @Sendable () async -> Void
+    /// Closes the connection in good order; of a private daemon, waits for its end. Bounded, whatever the daemon does, and
+    /// short when time is up.
+    package let finish: @Sendable (_ isLate: Bool) async -> Void
+    /// What to do about a daemon that runs and does not answer; empty when there is nothing to do.
+    package let remedy: @Sendable () -> String
     /// Ends a private daemon at once: this program is about to end.
     package let abandon: @Sendable () -> Void
 
     /// Makes a connection.
     package init(
-        client: ControlClient, isPrivate: Bool, finish: @escaping @Sendable () async -> Void,
-        abandon: @escaping @Sendable () -> Void = {}
+        client: ControlClient, isPrivate: Bool, finish: @escaping @Sendable (_ isLate: Bool) async -> Void,
+        remedy: @escaping @Sendable () -> String = { "" }, abandon: @escaping @Sendable () -> Void = {}
     ) {
         self.client = client
         self.isPrivate = isPrivate
         self.finish = finish
+        self.remedy = remedy
         self.abandon = abandon
     }
 }

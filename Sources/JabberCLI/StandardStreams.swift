@@ -28,20 +28,29 @@ enum StandardStreams {
             return try FileDescriptor(0).readSome(name: "standard input")
         }
         environment.readDescriptor = { (number) throws(ControlError) in
-            try terminal.readAll(number, limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
+            try requireReadable(number)
+            return try terminal.readAll(number, limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
         }
         environment.askPassword = { (prompt) throws(ControlError) in try terminal.askPassword(prompt: prompt) }
         environment.runDaemon = { (words) throws(ControlError) in try launcher.run(words) }
-        environment.startDaemon = { (words, socket) throws(ControlError) in
-            try launcher.start(words, socket: SocketPlace(socket))
+        environment.startDaemon = { (words, socket, seconds) throws(ControlError) in
+            try launcher.start(words, socket: SocketPlace(socket), seconds: seconds)
         }
-        environment.isDaemonAlive = { SocketPlace($0).isTaken }
+        environment.isDaemonAlive = { SocketPlace($0).isTaken(by: $1) }
         environment.localTime = { LocalTime.text($0) }
         environment.watch = { terminal.watch($0) }
         environment.stopWaiting = { terminal.stopWaiting($0) }
         environment.watchReader = { terminal.watchReader(of: 1, $0) }
         environment.strangeArgument = strangeArgument()
         return environment
+    }
+
+    /// A descriptor that can only be written to never has anything to read: poll(2) would wait for it without end.
+    private static func requireReadable(_ number: Int32) throws(ControlError) {
+        let flags = fcntl(number, F_GETFL)
+        guard flags >= 0, flags & O_ACCMODE == O_WRONLY else { return }
+        throw ControlError(
+            .usage, "descriptor \(number) is open for writing only: --password-fd needs one to read, as in 5<FILE")
     }
 
     /// Swift gives arguments that are no UTF-8 as repaired text, which is not what was typed.

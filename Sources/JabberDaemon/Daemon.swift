@@ -56,8 +56,8 @@ package actor Daemon {
     /// The session that a request is for; made when it is the first.
     ///
     /// - Throws: `ControlError` when the settings name no usable account.
-    func session(for selection: SessionSelection) throws(ControlError) -> AccountSession {
-        if let book { return try book.session(for: selection) }
+    func session(for selection: SessionSelection) async throws(ControlError) -> AccountSession {
+        if book != nil, let session = try await heldSession(for: selection) { return session }
         if let session = sessions[selection] { return session }
         guard !isStopping else { throw ControlError(.cancelled, "the daemon is ending") }
         // What was not written down as an account leaves no trace.

@@ -12,6 +12,22 @@ package struct PeerCredentials: Sendable, Hashable {
     package let groupID: UInt32
 }
 
+extension PeerCredentials {
+    /// Asks the kernel who is at the other end of a connected Unix socket; of one that listens, who made it listen
+    /// (unix(7), SO_PEERCRED).
+    ///
+    /// - Throws: `SystemError` when it is no such socket.
+    package init(of descriptor: Int32) throws(SystemError) {
+        // The kernel writes three 32-bit numbers: process, user, group.
+        var numbers: (Int32, UInt32, UInt32) = (0, 0, 0)
+        var size = socklen_t(12)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &numbers, &size) == 0, size == 12 else {
+            throw SystemError.last("getsockopt")
+        }
+        self.init(processID: numbers.0, userID: numbers.1, groupID: numbers.2)
+    }
+}
+
 extension SocketTransport {
     /// Asks the kernel who is at the other end. Only a Unix socket has an answer.
     ///
@@ -20,12 +36,6 @@ extension SocketTransport {
         checkQueue()
         guard let descriptor else { throw SystemError(EBADF, "getsockopt") }
         guard peerAddress?.isUnix == true else { throw SystemError(EOPNOTSUPP, "getsockopt") }
-        // The kernel writes three 32-bit numbers: process, user, group.
-        var numbers: (Int32, UInt32, UInt32) = (0, 0, 0)
-        var size = socklen_t(12)
-        guard getsockopt(descriptor.number, SOL_SOCKET, SO_PEERCRED, &numbers, &size) == 0, size == 12 else {
-            throw SystemError.last("getsockopt")
-        }
-        return PeerCredentials(processID: numbers.0, userID: numbers.1, groupID: numbers.2)
+        return try PeerCredentials(of: descriptor.number)
     }
 }

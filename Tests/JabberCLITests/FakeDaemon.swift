@@ -63,10 +63,12 @@ final class FakeDaemon: ControlService {
             let session = ControlSession(over: far, greeting: greeting, service: self)
             let server = Task { await session.run() }
             let client = ControlClient(over: near)
-            return DaemonConnection(client: client, isPrivate: isPrivate) {
-                await client.close()
-                await server.value
-            }
+            return DaemonConnection(
+                client: client, isPrivate: isPrivate,
+                finish: { _ in
+                    await client.close()
+                    await server.value
+                })
         } catch {
             throw ControlError(.internalError, "\(error)")
         }

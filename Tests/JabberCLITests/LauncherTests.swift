@@ -48,7 +48,7 @@ struct LauncherTests {
         #expect(try await connection.client.hello().product == "fake")
         let answer = try await connection.client.call("x")
         #expect(answer == ["args": "--private --verbose --verbose", "password": "", "home": .string(folder.path)])
-        await connection.finish()
+        await connection.finish(false)
         #expect(folder.text("ended") == "ended\n")
     }
 
@@ -58,7 +58,7 @@ struct LauncherTests {
         let connection = try await launcher(folder.path + "/fake").connect(
             DaemonChoice(socket: nil, isPrivate: true, verbosity: 0))
         await #expect(throws: ControlError.self) { _ = try await connection.client.hello() }
-        await connection.finish()
+        await connection.finish(false)
         await #expect {
             _ = try await launcher("/no/such").connect(DaemonChoice(socket: nil, isPrivate: true, verbosity: 0))
         } throws: { ($0 as? ControlError)?.exit.rawValue == 3 }
@@ -81,7 +81,7 @@ struct LauncherTests {
         let connection = try await launcher(script()).connect(DaemonChoice(socket: nil, isPrivate: false, verbosity: 0))
         #expect(connection.isPrivate)
         _ = try await connection.client.hello()
-        await connection.finish()
+        await connection.finish(false)
     }
 
     @Test("times are shown as a person reads them")

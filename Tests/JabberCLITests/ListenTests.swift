@@ -25,6 +25,22 @@ struct ListenTests {
         ],
     ]
 
+    @Test("a daemon that was killed is exit code 75, with what to do about it; a private one is a fault of ours")
+    func killed() async {
+        let daemon = FakeDaemon([
+            "listen": { (_, session) throws(ControlError) in
+                session.close()
+                throw ControlError(.cancelled, "cancelled")
+            }
+        ])
+        let run = await jabberctl("listen", daemon: daemon)
+        #expect(run.code == 75)
+        #expect(
+            run.errors
+                == "jabberctl: the daemon ended before it answered; start it again with: jabberctl daemon start\n")
+        #expect(await jabberctl("listen", "--no-daemon", daemon: daemon).code == 70)
+    }
+
     @Test("in a pipe an event is one line: when, what, who, text")
     func pipe() async {
         let run = await jabberctl("listen", "--count", "3", daemon: FakeDaemon("listen", events: Self.events))
@@ -113,6 +129,6 @@ struct ListenTests {
         let run = await jabberctl(
             "listen", "--timeout", "0.05", daemon: FakeDaemon("listen", events: []),
             in: Surroundings(clock: SystemClock()))
-        #expect(run.code == 5 && run.errors == "jabberctl: no answer within 0.05 s (--timeout)\n")
+        #expect(run.code == 5 && run.errors == "jabberctl: no answer within 50 ms (--timeout)\n")
     }
 }

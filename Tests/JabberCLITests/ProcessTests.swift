@@ -52,6 +52,15 @@ struct ProcessTests {
         #expect(folder.text("ended") == "ended\n")
     }
 
+    @Test("a time limit that was asked for holds at the prompt too, and the terminal is as before")
+    func latePrompt() throws {
+        let terminal = try PseudoTerminal(
+            [Self.program, "ping", "--timeout", "1.5"], variables: variables(daemon: wantsPassword))
+        try terminal.wait(for: "Password for me@example.org: ")
+        #expect(try terminal.finish() == 5)
+        #expect(terminal.isEchoing && terminal.text.contains("no answer within 1.5 s (--timeout)"))
+    }
+
     @Test("Ctrl-C at the prompt restores the terminal, ends the daemon in good order and is exit code 130")
     func interruptedPrompt() throws {
         let terminal = try PseudoTerminal([Self.program, "ping"], variables: variables(daemon: wantsPassword))
@@ -119,6 +128,14 @@ struct ProcessTests {
         let run = try shell(
             "mkfifo \"$HOME/pipe\"; exec 5<>\"$HOME/pipe\"; \"$0\" --timeout 0.5 \(command); echo $?", variables)
         #expect(run.output == "5\n")
+    }
+
+    @Test("a descriptor that can only be written to is refused at once, and never read as a password")
+    func unreadablePassword() throws {
+        let run = try shell(
+            "\"$0\" --password-fd 5 ping 5>/dev/null; echo $?; \"$0\" --password-fd 1 ping | cat; echo ${PIPESTATUS[0]}",
+            variables(daemon: ""))
+        #expect(run.output == "64\n64\n" && run.errors.contains("for writing only"), "\(run)")
     }
 
     @Test("a daemon that hangs cannot keep it for ever, and is ended")

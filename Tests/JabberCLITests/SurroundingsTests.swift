@@ -82,7 +82,7 @@ struct SurroundingsTests {
             "$0" account add juliet@example.org --host 127.0.0.1 --port 1 --password-fd 5 5<"$HOME/secret" || exit
             "$0" daemon start || exit
             stat -c '%a %n' "$HOME/run/jabberctl/control.sock"
-            "$0" daemon stop; true
+            "$0" daemon stop || exit
             """
         let run = try shell(script)
         #expect(run.code == 0, "\(run)")
@@ -95,6 +95,55 @@ struct SurroundingsTests {
             run.output.split(separator: "\n").first { $0.dropFirst(3).first == " " && $0.hasSuffix("control.sock") }
             ?? ""
         #expect(socket.split(separator: " ").first.flatMap { Int($0, radix: 8) }.map { $0 & 0o077 } == 0, "\(socket)")
+    }
+
+    @Test("of many starts at once one starts the daemon, the others say that it runs, and stop waits for that one")
+    func starts() throws {
+        let script = """
+            for round in 1 2; do
+                for i in $(seq 12); do ("$0" daemon start --json || echo "code $?") >"$HOME/start.$i" 2>&1 & done; wait
+                cat "$HOME"/start.* | grep -c '"started":true'
+                cat "$HOME"/start.* | grep -vc '"started":\\(true\\|false\\)}$'
+                "$0" daemon stop -q & "$0" daemon start -q & wait $!
+                wait; "$0" daemon stop -q 2>/dev/null
+            done; true
+            """
+        let run = try shell(script)
+        #expect(run.output == "1\n0\n1\n0\n", "\(run)")
+    }
+
+    @Test("a daemon that finds another one in its place was not started")
+    func otherDaemon() throws {
+        let fake = """
+            #!/bin/sh
+            setsid perl -MIO::Socket::UNIX -e '
+                my $l = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 9) or die; open F, ">", "$ARGV[0].on"; sleep 20
+                ' "$HOME/control.sock" & echo $! >"$HOME/other"
+            while ! [ -e "$HOME/control.sock.on" ]; do sleep 0.05; done
+            sleep 0.3; exit 75
+            """
+        try folder.write(fake, to: "fake", mode: 0o755)
+        let run = try shell(
+            #""$0" daemon start --json --socket "$HOME/control.sock" -g started; echo $?; kill $(cat "$HOME/other")"#
+        ) { $0["JABBERCTLD"] = folder.path + "/fake" }
+        #expect(run.output == "false\n0\n", "\(run)")
+    }
+
+    @Test("a daemon that was stopped keeps no command beyond its time, and the error says what to do")
+    func stoppedDaemon() throws {
+        let script = """
+            "$0" daemon start -q || exit
+            pid=$("$0" daemon info -g pid); kill -STOP $pid
+            SECONDS=0
+            for command in status "daemon info" "daemon stop" listen online; do
+                "$0" --timeout 0.5 --no-ask $command; echo $?
+            done
+            [ $SECONDS -lt 8 ] && echo quick
+            kill -CONT $pid; "$0" daemon stop -q
+            """
+        let run = try shell(script)
+        #expect(run.output == "5\n5\n5\n5\n5\nquick\n", "\(run)")
+        #expect(run.errors.contains("or was stopped; end it with: kill -KILL "), "\(run.errors)")
     }
 
     @Test("a folder that others may look into holds no control socket")
@@ -220,6 +269,23 @@ struct SurroundingsTests {
         guard run.code != 99 else { return }
         #expect(run.output.contains("add 74") && run.output.contains("one@example.org\nlist 0\n0\nagain 0"), "\(run)")
         #expect(!run.output.contains("default 128") && run.errors.contains("No space left"), "\(run)")
+    }
+
+    @Test("a daemon that cannot be started on a full disk says so", .enabled(if: geteuid() == 0))
+    func fullStart() throws {
+        let script = """
+            unshare -m bash -c '
+                mount -t tmpfs -o size=16k,nr_inodes=32,mode=700 none "$HOME/small" || exit 99
+                export XDG_STATE_HOME="$HOME/small" XDG_RUNTIME_DIR="$HOME/small"
+                mkdir -m 700 "$HOME/small/jabberctl"
+                dd if=/dev/zero of="$HOME/small/filler" bs=1k 2>/dev/null
+                "$0" daemon start; echo "start $?"
+            ' "$0"
+            """
+        try FileManager.default.createDirectory(atPath: folder.path + "/small", withIntermediateDirectories: true)
+        let run = try shell(script)
+        guard run.code != 99 else { return }
+        #expect(run.output == "start 74\n" && run.errors.contains("No space left"), "\(run)")
     }
 
     @Test(

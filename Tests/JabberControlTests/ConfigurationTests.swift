@@ -62,6 +62,23 @@ struct ConfigurationTests {
                 == "/run/user/1/jabberctl/control.sock")
     }
 
+    @Test("a setting that means nothing is told with file, line and what may be meant; its value never")
+    func warnings() throws {
+        try folder.write(
+            "{ // mine\n  acounts: {},\n  accounts: {\n    a: {\n      jid: 'a@b', hots: 'geheim',\n      'x': 1 } }\n}",
+            to: "config/jabberctl/config.json")
+        try folder.write(#"{"jid": "c@d", "Port": 1}"#, to: "config/jabberctl/accounts/c.json")
+        let file = folder.path + "/config/jabberctl/config.json"
+        #expect(
+            try ConfigurationFile(paths: folder.paths).warnings == [
+                "\(file):2: there is no setting \"acounts\"; did you mean \"accounts\"?",
+                "\(file):5: there is no setting \"hots\"; did you mean \"host\"?",
+                "\(file):6: there is no setting \"x\"",
+                folder.path
+                    + "/config/jabberctl/accounts/c.json:1: there is no setting \"Port\"; did you mean \"port\"?",
+            ])
+    }
+
     @Test("without files there is no account")
     func empty() throws {
         let configuration = try ConfigurationFile(paths: folder.paths)

@@ -18,6 +18,9 @@ struct ControlSessionTests {
                 return .object(request.params)
             case "fail":
                 throw ControlError(.accountNotFound, "no account \"x\"", account: "x")
+            case "end":
+                await session.whenAnswered(request.id) { session.close(saying: ControlError(.daemonNotRunning, "bye")) }
+                return "ends"
             case "large":
                 return .string(String(repeating: "x", count: ControlFrame.maximumBytes))
             case "count":
@@ -52,6 +55,19 @@ struct ControlSessionTests {
         }
         await client.close()
         await server.value
+    }
+
+    @Test("what ends the connection comes after the answer to the request that asked for it")
+    func endAfterAnswer() async throws {
+        for _ in 0..<20 {
+            let (client, server) = Self.connect()
+            #expect(try await client.call("end") == "ends")
+            await #expect(throws: ControlError(.daemonNotRunning, "bye")) {
+                while true { _ = try await client.call("echo") }
+            }
+            await client.close()
+            await server.value
+        }
     }
 
     @Test("an answer that is too long for a line fails, and the connection goes on")

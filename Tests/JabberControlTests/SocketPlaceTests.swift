@@ -54,6 +54,23 @@ struct SocketPlaceTests {
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 
+    @Test("It is known which process holds the lock, and which one listens")
+    func who() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(place.holder == nil && place.listener == nil && !place.isTaken(by: getpid()))
+        let lock = try place.take()
+        #expect(place.holder == getpid())
+        #expect(place.isTaken(by: nil) && place.isTaken(by: getpid()) && !place.isTaken(by: getpid() + 1))
+        let number = try listen()
+        #expect(place.listener == getpid())
+        close(number)
+        #expect(place.listener == nil)
+        // One that has the lock and has not said who it is yet.
+        try Data().write(to: URL(filePath: place.path + ".lock"))
+        #expect(place.holder == nil && place.isTaken(by: getpid()))
+        withExtendedLifetime(lock) {}
+    }
+
     @Test("What is no socket is never removed")
     func other() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -164,9 +164,65 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test("An account that was mended, or added, is taken when a command is for it")
+    func mended() async throws {
+        try await LastingHarness.run(["juliet": "secret"], broken: ["nurse": "{ not JSON"]) { daemon in
+            #expect(await daemon.failure("ping", account: "nurse")?.exit == .configuration)
+            try daemon.write("nurse", "wrong")
+            #expect(await daemon.failure("ping", account: "nurse")?.code == .authRefused)
+            // Nothing has changed: the same refusal, without another attempt.
+            #expect(await daemon.failure("ping", account: "nurse")?.code == .authRefused)
+            try daemon.write("nurse", "secret")
+            try await daemon.call("ping", account: "nurse")
+            let session = try await daemon.status("juliet").string("session")
+            try daemon.write("again", text: "{}")
+            #expect(await daemon.failure("ping", account: "again")?.exit == .configuration)
+            // Others are left alone.
+            #expect(try await daemon.status("juliet").string("session") == session)
+        }
+        try await LastingHarness.run([:]) { daemon in
+            #expect(await daemon.failure("ping", account: nil)?.exit == .configuration)
+            try daemon.write("juliet", "secret")
+            try await daemon.call("ping", account: nil)
+        }
+    }
+
+    @Test("A restart with settings that would lose a session is refused, and the daemon goes on")
+    func badRestart() async throws {
+        try await LastingHarness.run(["juliet": "secret"], broken: ["nurse": "{ not JSON"]) { daemon in
+            try await daemon.call("connect")
+            let session = try await daemon.status("juliet").string("session")
+            for text in ["{ not JSON", #"{"jid": "a b@example.org"}"#] {
+                try daemon.write("juliet", text: text)
+                let error = await daemon.failure("daemon.restart", account: nil)
+                #expect(error?.exit == .configuration && error?.message.contains("the daemon goes on") == true)
+            }
+            try PrivateFile.write(Array("{".utf8), to: daemon.folder + "/config/jabberctl/config.json")
+            #expect(await daemon.failure("daemon.restart", account: nil)?.exit == .configuration)
+            try PrivateFile.remove(daemon.folder + "/config/jabberctl/config.json")
+            #expect(try await daemon.status("juliet").string("session") == session)
+            // One that was broken before has nothing to lose.
+            try daemon.write("juliet", "secret")
+            try await daemon.call("daemon.restart", account: nil)
+            #expect(await daemon.end() == .restart)
+        }
+    }
+
+    @Test("Settings that mean nothing are told with file, line and what may be meant")
+    func warnings() async throws {
+        try await LastingHarness.run([:], broken: ["nurse": "{\n  jid: 'nurse@example.org',\n  pasword: 'x'\n}"]) {
+            daemon in
+            let expected = "nurse.json:3: there is no setting \"pasword\"; did you mean \"password\"?"
+            for method in ["status", "daemon.info"] {
+                let warnings = try await daemon.call(method, account: nil)["warnings"]?.stringsValue ?? []
+                #expect(warnings.count == 1 && warnings.first?.hasSuffix(expected) == true, "\(warnings)")
+            }
+        }
+    }
+
     @Test("At most 64 clients are served, the next one is told why not; and its turn comes")
     func clients() async throws {
-        try await LastingHarness.run { daemon in
+        try await LastingHarness.run(clock: TestClock()) { daemon in
             var clients: [ControlClient] = []
             for _ in 0..<ControlServer.maximumClients {
                 let client = try await daemon.client()
@@ -177,6 +233,32 @@ struct LastingDaemonTests {
             await clients.removeLast().close()
             // The daemon hears of the end a moment later.
             while await daemon.failure("status")?.code == .busy {}
+            for client in clients { await client.close() }
+        }
+    }
+
+    @Test("Whoever connects and says nothing for 10 s holds a place only until another one wants it")
+    func silence() async throws {
+        let clock = TestClock()
+        try await LastingHarness.run([:], clock: clock) { daemon in
+            var clients: [ControlClient] = []
+            for number in 0..<ControlServer.maximumClients {
+                let client = try await daemon.client()
+                _ = try await client.hello()
+                if number == 0 { _ = try await client.call("status") }
+                clients.append(client)
+            }
+            await clock.advance(by: ControlServer.maximumSilence - .milliseconds(1))
+            #expect(await daemon.failure("status", account: nil)?.code == .busy)
+            await clock.advance(by: .milliseconds(1))
+            try await daemon.call("status", account: nil)
+            // The first had asked something, so it was the second that had to go.
+            _ = try await clients[0].call("status")
+            var reason: ControlError?
+            while reason == nil {
+                do throws(ControlError) { _ = try await clients[1].call("status") } catch { reason = error }
+            }
+            #expect(reason?.code == .temporary && reason?.message.contains("10 s") == true)
             for client in clients { await client.close() }
         }
     }

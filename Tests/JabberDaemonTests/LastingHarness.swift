@@ -19,7 +19,7 @@ final class LastingHarness: Sendable {
     /// - Parameter broken: Accounts that have no settings but these words.
     init(
         _ server: LoopbackServer, accounts: [String: String], broken: [String: String] = [:],
-        variables: [String: String] = [:]
+        variables: [String: String] = [:], clock: (any StreamClock)? = nil
     ) async throws {
         self.server = server
         folder = FileManager.default.temporaryDirectory.path + "/lasting-\(UUID().uuidString.prefix(8))"
@@ -29,6 +29,7 @@ final class LastingHarness: Sendable {
             attributes: [.posixPermissions: 0o700])
         var environment = DaemonEnvironment(variables: ["HOME": folder, "XDG_CONFIG_HOME": folder + "/config"])
         environment.paths.system = folder + "/system"
+        if let clock { environment.clock = clock }
         for (name, password) in accounts { try Self.write(name, password, server, folder) }
         for (name, text) in broken { try Self.write(name, text: text, folder) }
         let listening = try ListeningSocket(
@@ -42,12 +43,14 @@ final class LastingHarness: Sendable {
     /// Runs `body` with a daemon for these accounts and their passwords, and ends it.
     static func run(
         _ accounts: [String: String] = ["juliet": "secret"], broken: [String: String] = [:],
-        buddies: [LoopbackBuddy] = [], variables: [String: String] = [:], _ body: (LastingHarness) async throws -> Void
+        buddies: [LoopbackBuddy] = [], variables: [String: String] = [:], clock: (any StreamClock)? = nil,
+        _ body: (LastingHarness) async throws -> Void
     ) async throws {
         let server = try await LoopbackServer.start(
             domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"])
         for buddy in buddies { try await server.add(buddy) }
-        let harness = try await LastingHarness(server, accounts: accounts, broken: broken, variables: variables)
+        let harness = try await LastingHarness(
+            server, accounts: accounts, broken: broken, variables: variables, clock: clock)
         do {
             try await body(harness)
         } catch {

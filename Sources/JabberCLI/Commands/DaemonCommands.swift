@@ -22,7 +22,11 @@ enum DaemonCommands {
         let words = words(context)
         guard !context.options.isDryRun else { return try show(words, context) }
         let socket = context.options.daemon.socket ?? context.environment.paths.controlSocket
-        let isNew = try context.environment.startDaemon(words, socket)
+        let isNew = try context.environment.startDaemon(words, socket, context.limit)
+        let paths = context.environment.paths
+        for warning in (try? ConfigurationFile(paths: paths, path: context.options.session.config))?.warnings ?? [] {
+            context.output.note("warning: \(warning)")
+        }
         let result: JSONObject = ["api": 1, "socket": .string(socket), "started": .bool(isNew)]
         if context.output.isTable && context.options.field == nil && context.options.fields == nil {
             context.output.note(isNew ? "the daemon serves at \(socket)" : "the daemon runs already")
@@ -42,7 +46,9 @@ enum DaemonCommands {
             result = try await successor(of: result, context) { clock.now < deadline }
         } else {
             let socket = result.string("socket") ?? context.environment.paths.controlSocket
-            while context.environment.isDaemonAlive(socket) {
+            // Another one may take the place at once.
+            let process = result.int("pid").flatMap { Int32(exactly: $0) }
+            while context.environment.isDaemonAlive(socket, process) {
                 guard clock.now < deadline else { throw ControlError(.timedOut, "the daemon has not ended yet") }
                 try? await Task.sleep(for: .milliseconds(5))
             }

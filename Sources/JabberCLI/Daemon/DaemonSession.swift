@@ -23,16 +23,26 @@ struct DaemonSession: Sendable {
     static func run<Result: Sendable>(
         _ context: CommandContext, limit: Double?, _ body: (DaemonSession) async throws(ControlError) -> Result
     ) async throws(ControlError) -> Result {
+        let clock = context.environment.clock
+        let end = limit.map { clock.now + .seconds($0) }
+        var refusal: ControlError?
         for attempt in 1... {
             do throws(ControlError) {
                 return try await attemptRun(context, limit: limit, body)
             } catch {
+                if let refusal, error.code == .timedOut { throw late(error, refusal) }
                 // Many commands at a time are more than a daemon takes: this one's turn comes. Nothing was asked yet.
                 guard error.code == .busy, attempt < maximumAttempts else { throw error }
+                if let limit, let end, clock.now >= end { throw late(Deadline.error(limit), error) }
+                refusal = error
             }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
         }
         throw ControlError(.busy, "the daemon has too many clients")
+    }
+
+    private static func late(_ error: ControlError, _ refusal: ControlError) -> ControlError {
+        ControlError(.timedOut, "\(error.message): \(refusal.message)")
     }
 
     /// How often a daemon is asked that has too many clients.
@@ -50,20 +60,36 @@ struct DaemonSession: Sendable {
         let session = DaemonSession(
             context: context, isPrivate: connection.isPrivate, client: client, deadline: deadline)
         let outcome: Swift.Result<Result, ControlError>
+        var isLate = false
         do throws(ControlError) {
-            try await session.greet()
+            try await session.greet(connection)
             outcome = .success(try await body(session))
         } catch {
-            outcome = .failure(error)
+            isLate = error.code == .timedOut
+            outcome = .failure(session.explained(error))
         }
         deadline?.cancel()
-        await connection.finish()
+        await connection.finish(isLate)
         context.environment.watch(nil)
         return try outcome.get()
     }
 
-    private func greet() async throws(ControlError) {
-        let greeting = try await promptGreeting()
+    /// An end without a word of a daemon that others use: it was killed, and can be started again.
+    private func explained(_ error: ControlError) -> ControlError {
+        guard error.code == .daemonEnded else { return error }
+        // A private one is ours alone: nobody but itself ends it so.
+        guard !isPrivate else { return ControlError(.internalError, error.message) }
+        return ControlError(.daemonEnded, "\(error.message); start it again with: jabberctl daemon start")
+    }
+
+    private func greet(_ connection: DaemonConnection) async throws(ControlError) {
+        let greeting: ControlGreeting
+        do throws(ControlError) {
+            greeting = try await promptGreeting()
+        } catch {
+            let remedy = error.code == .timedOut ? connection.remedy() : ""
+            throw remedy.isEmpty ? error : ControlError(.timedOut, "\(error.message): \(remedy)")
+        }
         context.output.verbose(
             "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")
         let spoken = ProductVersion.api
@@ -117,8 +143,10 @@ struct DaemonSession: Sendable {
             return password
         }
         guard context.options.mayAsk else { throw error }
-        deadline?.cancel()
-        defer { deadline?.restart() }
+        // A limit that was asked for holds for the whole command; the usual one does not hurry a person who types.
+        let isPatient = context.options.timeout == nil
+        if isPatient { deadline?.cancel() }
+        defer { if isPatient { deadline?.restart() } }
         let account = TerminalText.line(error.account ?? context.options.session.jid ?? "the account")
         guard let password = try environment.askPassword("Password for \(account): "), !password.isEmpty else {
             throw error

@@ -21,9 +21,13 @@ final class Deadline: Sendable {
     init(seconds: Double, _ environment: CLIEnvironment, _ error: ControlError? = nil) {
         self.seconds = seconds
         self.environment = environment
-        let text = seconds.rounded() == seconds ? String(Int(seconds)) : String(seconds)
-        self.error = error ?? ControlError(.timedOut, "no answer within \(text) s (--timeout)")
+        self.error = error ?? Self.error(seconds)
         restart()
+    }
+
+    /// What a command ends with when its time limit is over.
+    static func error(_ seconds: Double) -> ControlError {
+        ControlError(.timedOut, "no answer within \(Duration.seconds(seconds).spoken) (--timeout)")
     }
 
     /// The client whose calls end too.

@@ -22,33 +22,59 @@ extension Launcher {
         throw ControlError(.daemonNotFound, "cannot start \(program): \(String(cString: strerror(errno)))")
     }
 
-    /// Starts the daemon in the background and waits until it serves.
+    /// Starts the daemon in the background and waits until it serves, for as long as asked, at most 15 seconds.
     ///
     /// - Returns: Whether it was started; `false` when one served already.
     /// - Throws: `ControlError` with what the daemon said before it ended.
-    func start(_ words: [String], socket: SocketPlace) throws(ControlError) -> Bool {
+    func start(_ words: [String], socket: SocketPlace, seconds: Double) throws(ControlError) -> Bool {
         if socket.answers { return false }
         let program = try program()
+        // One at a time: each puts the log of the one before aside.
+        return try PrivateFile.inTurn(at: paths.state) { () throws(ControlError) in
+            if socket.answers { return false }
+            return try startAlone(program, words, socket, milliseconds: min(Self.patience, Int(seconds * 1_000)))
+        }
+    }
+
+    private func startAlone(
+        _ program: String, _ words: [String], _ socket: SocketPlace, milliseconds: Int
+    ) throws(ControlError) -> Bool {
         let path = paths.state + "/daemon.log"
         let log = try openLog(path)
         defer { close(log) }
+        let child = try spawn(program, words, log: log)
+        var end: Int32?
+        for _ in 0..<max(1, milliseconds / 10) {
+            // The end of this one first: another may have been faster, and serves.
+            end = end ?? child.wait(milliseconds: 10)
+            guard let end else {
+                if serves(child, at: socket) { return true }
+                continue
+            }
+            if end == ExitCode.temporary.rawValue, socket.answers { return false }
+            // The other one has its place, and is about to serve.
+            guard end == ExitCode.temporary.rawValue, socket.isTaken else { throw failure(end, path, log) }
+            usleep(10_000)
+        }
+        if let end { throw failure(end, path, log) }
+        throw ControlError(.timedOut, "the daemon does not serve yet; see \(path)")
+    }
+
+    /// Whether who listens is the program that was started, or one that this has started, and not another daemon.
+    private func serves(_ child: ChildProcess, at socket: SocketPlace) -> Bool {
+        guard let listener = socket.listener else { return false }
+        return listener == child.processID || getsid(listener) == child.processID
+    }
+
+    private func spawn(_ program: String, _ words: [String], log: Int32) throws(ControlError) -> ChildProcess {
         let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard null >= 0 else { throw ControlError(.inputOutput, "cannot open /dev/null") }
         defer { close(null) }
         var environment = variables
         environment["JABBERCTL_PASSWORD"] = nil
-        let child = try ChildProcess(
+        return try ChildProcess(
             [program] + words, environment: environment, descriptors: [(null, 0), (log, 1), (log, 2)],
             ownSession: true)
-        for _ in 0..<Self.patience / 10 {
-            // The end of this one first: another may have been faster, and serves.
-            if let code = child.wait(milliseconds: 10) {
-                if code == ExitCode.temporary.rawValue, socket.answers { return false }
-                throw failure(code, path)
-            }
-            if socket.answers { return true }
-        }
-        throw ControlError(.timedOut, "the daemon does not serve yet; see \(path)")
     }
 
     private func openLog(_ path: String) throws(ControlError) -> Int32 {
@@ -61,11 +87,11 @@ extension Launcher {
         return log
     }
 
-    private func failure(_ code: Int32, _ path: String) -> ControlError {
+    private func failure(_ code: Int32, _ path: String, _ log: Int32) -> ControlError {
         let text = (try? PrivateFile.read(path)).flatMap { $0 }.map { contents in
             String(decoding: contents.bytes.suffix(Self.maximumLogBytes), as: UTF8.self)
         }
-        let last = text?.split(separator: "\n").last.map(String.init) ?? "the daemon ended with code \(code)"
+        let last = text?.split(separator: "\n").last.map(String.init) ?? silence(code, path, log)
         let kind: ControlErrorCode =
             switch code {
             case ExitCode.configuration.rawValue: .configuration
@@ -75,5 +101,16 @@ extension Launcher {
         var error = ControlError(kind, last.hasPrefix("jabberctld: ") ? String(last.dropFirst(12)) : last)
         if (1...127).contains(code) { error.exit = ExitCode(rawValue: code) }
         return error
+    }
+
+    /// What is told of a daemon that said nothing: whether it could have said something.
+    private func silence(_ code: Int32, _ path: String, _ log: Int32) -> String {
+        let end = code > 128 ? "was ended by signal \(code - 128)" : "ended with code \(code)"
+        do throws(ControlError) {
+            try FileDescriptor(log).writeAll(Array("jabberctld: \(end)\n".utf8), name: path)
+            return "the daemon \(end)"
+        } catch {
+            return "the daemon \(end), and could not say why: \(error.message)"
+        }
     }
 }

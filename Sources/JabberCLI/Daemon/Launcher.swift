@@ -10,6 +10,11 @@ struct Launcher: Sendable {
     /// The descriptor at which a private daemon finds its end of the socket pair.
     static let childDescriptor: Int32 = 3
 
+    /// How long a daemon may take to let go of its end of the connection.
+    private static let farewell: Duration = .seconds(5)
+    /// The same for one that has not answered in time.
+    private static let shortFarewell: Duration = .milliseconds(200)
+
     let paths: RuntimePaths
     let variables: [String: String]
 
@@ -46,11 +51,20 @@ struct Launcher: Sendable {
             let peer = try? executor.queue.sync { () throws(SystemError) in try transport.peerCredentials() }
             guard peer?.userID == geteuid() else { return nil }
             let client = ControlClient(over: transport)
-            return DaemonConnection(client: client, isPrivate: false, finish: { await client.close() })
+            return DaemonConnection(
+                client: client, isPrivate: false,
+                finish: { isLate in _ = await client.close(within: isLate ? Self.shortFarewell : Self.farewell) },
+                remedy: { Self.remedy(SocketPlace(path).holder) })
         } catch {
             // Nobody listens there, as after a crash: a private daemon does.
             return nil
         }
+    }
+
+    /// What to do about a daemon that runs and does not answer.
+    private static func remedy(_ process: Int32?) -> String {
+        let end = process.map { "end it with: kill -KILL \($0), or use" } ?? "use"
+        return "it hangs, or was stopped; \(end) --no-daemon"
     }
 
     private func start(verbosity: Int) throws(ControlError) -> DaemonConnection {
@@ -68,9 +82,9 @@ struct Launcher: Sendable {
         let child = try Self.spawn(program, end: end, verbosity: verbosity, variables)
         return DaemonConnection(
             client: client, isPrivate: true,
-            finish: {
-                let isWilling = await client.close()
-                Self.end(child, milliseconds: isWilling ? 5000 : 0)
+            finish: { isLate in
+                let isWilling = await client.close(within: isLate ? Self.shortFarewell : Self.farewell)
+                Self.end(child, milliseconds: isWilling ? isLate ? 500 : 5_000 : 0)
             },
             // One that works ends with its connection; this is for one that hangs.
             abandon: { child.kill(SIGTERM) })

@@ -9,6 +9,8 @@ package struct ConfigurationFile: Sendable {
     package private(set) var accounts: [AccountConfiguration] = []
     /// Why accounts cannot be used, by their names. They stop neither the others nor whoever reads the settings.
     package private(set) var failures: [String: ControlError] = [:]
+    /// What stands in the files and means nothing to this version, each with file and line, and with what may be meant.
+    package private(set) var warnings: [String] = []
     /// The name of the account that is meant when none is named.
     package private(set) var defaultAccount: String?
     /// The file that changes are written to.
@@ -42,12 +44,14 @@ package struct ConfigurationFile: Sendable {
     }
 
     private mutating func load(_ path: String) throws(ControlError) -> JSONObject {
-        let object = try Self.object(at: path) ?? [:]
+        let (object, text) = try Self.object(at: path) ?? ([:], [])
+        warn(of: object, Self.knownKeys, [], in: text, path)
         let reader = ConfigurationReader(object: object, place: path)
         if let name = try reader.string("defaultAccount") { defaultAccount = name }
         if let value = object["accounts"], value != .null {
             guard let inline = value.objectValue else { throw reader.error("\"accounts\" must be an object") }
             for entry in inline.entries {
+                warn(of: entry.value.objectValue ?? [:], Self.accountKeys, ["accounts", entry.key], in: text, path)
                 put(entry.key, from: path) { () throws(ControlError) in
                     guard let account = entry.value.objectValue else {
                         throw reader.error("account \"\(entry.key)\" must be an object")
@@ -59,8 +63,10 @@ package struct ConfigurationFile: Sendable {
         let folder = Self.accountFolder(of: path)
         for file in PrivateFile.names(in: folder) where file.hasSuffix(".json") {
             let (place, name) = ("\(folder)/\(file)", String(file.dropLast(5)))
+            let contents = Result { () throws(ControlError) in try Self.object(at: place) ?? ([:], []) }
+            if let (object, text) = try? contents.get() { warn(of: object, Self.accountKeys, [], in: text, place) }
             put(name, from: place) { () throws(ControlError) in
-                try AccountConfiguration(name: name, json: try Self.object(at: place) ?? [:], file: place)
+                try AccountConfiguration(name: name, json: try contents.get().0, file: place)
             }
         }
         return object
@@ -84,7 +90,21 @@ package struct ConfigurationFile: Sendable {
         put(account.name, from: file) { account }
     }
 
-    private static func object(at path: String) throws(ControlError) -> JSONObject? {
+    private static let knownKeys = ["accounts", "defaultAccount"]
+    private static let accountKeys = AccountConfiguration.knownKeys
+
+    /// Notes the keys of an object that this version does not know.
+    private mutating func warn(
+        of object: JSONObject, _ known: [String], _ path: [String], in text: [UInt8], _ file: String
+    ) {
+        for key in object.keys where !known.contains(key) {
+            let line = SettingsText.line(of: path + [key], in: text).map { ":\($0)" } ?? ""
+            let hint = Suggestion.closest(to: key, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+            warnings.append("\(file)\(line): there is no setting \"\(key)\"\(hint)")
+        }
+    }
+
+    private static func object(at path: String) throws(ControlError) -> (JSONObject, text: [UInt8])? {
         guard let contents = try PrivateFile.read(path) else { return nil }
         try PrivateFile.requireTrusted(contents, at: path)
         let value: JSONValue
@@ -95,7 +115,7 @@ package struct ConfigurationFile: Sendable {
         }
         guard let object = value.objectValue else { throw ControlError(.configuration, "\(path): must be an object") }
         if holdsSecret(object) { try PrivateFile.requireSecret(contents, at: path) }
-        return object
+        return (object, contents.bytes)
     }
 
     private static func holdsSecret(_ object: JSONObject) -> Bool {
@@ -136,6 +156,16 @@ extension ConfigurationFile {
     /// Whether there is an account of this name, be it one that cannot be used.
     package func has(_ name: String) -> Bool {
         accounts.contains { $0.name == name } || failures[name] != nil
+    }
+
+    /// Takes in what other settings say of one account, in place of what these say.
+    package mutating func take(_ name: String, from other: ConfigurationFile) {
+        accounts.removeAll { $0.name == name }
+        accounts += other.accounts.filter { $0.name == name }
+        accounts.sort { $0.name < $1.name }
+        failures[name] = other.failures[name]
+        origins[name] = other.origins[name]
+        warnings = other.warnings
     }
 
     /// Reads settings anew, changes them and writes them, while nobody else does.

@@ -64,6 +64,15 @@ package struct SessionSelection: Hashable, Sendable {
         ])
     }
 
+    /// The account of some settings that this names by its name or address, or the one that is meant when it names none;
+    /// `nil` when there is none at all. Nothing is overridden.
+    ///
+    /// - Throws: `ControlError` as ``ConfigurationFile/account(_:)`` and ``ConfigurationFile/implicitAccount()``.
+    package func account(of configuration: ConfigurationFile) throws(ControlError) -> AccountConfiguration? {
+        if let wanted = account ?? jid { return try configuration.account(wanted) }
+        return try configuration.implicitAccount()
+    }
+
     /// The account that this selects, with the overrides put in.
     ///
     /// With `jid` and without `account` no settings are needed; a configured account with that address is used when there is

@@ -22,6 +22,20 @@ enum SettingsText {
         return JSONValue.object(wanted).encodedPretty()
     }
 
+    /// The line, from 1, in which the last key of a path of keys stands; `nil` when it is not there.
+    static func line(of path: [String], in bytes: [UInt8]) -> Int? {
+        var start = 0
+        var place = 0
+        for key in path {
+            guard let found = try? places(of: key, in: Array(bytes[start...])), let entry = found.entry,
+                let value = found.value
+            else { return nil }
+            place = start + entry.lowerBound
+            start += value.lowerBound
+        }
+        return bytes[..<place].reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+    }
+
     private static func edit(_ key: String, _ value: JSONValue?, in bytes: [UInt8]) -> [UInt8]? {
         guard !bytes.isEmpty, let found = try? places(of: key, in: bytes) else { return nil }
         guard let value else { return found.entry.map { Array(bytes[..<$0.lowerBound] + bytes[$0.upperBound...]) } }

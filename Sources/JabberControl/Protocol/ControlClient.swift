@@ -130,7 +130,7 @@ package actor ControlClient {
             fail(ControlError(.internalError, "the daemon broke the control protocol: \(error.controlError.message)"))
             connection.close()
         case .closed:
-            fail(ControlError(.internalError, "the daemon ended before it answered"))
+            fail(ControlError(.daemonEnded, "the daemon ended before it answered"))
             isClosed = true
             for waiter in closeWaiters { waiter.resume() }
             closeWaiters = []

@@ -28,6 +28,11 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
         self.account = account
     }
 
+    /// The message as part of a sentence: without the full stop that those of the library bring.
+    package var clause: Substring {
+        message.hasSuffix(".") ? message.dropLast() : message[...]
+    }
+
     /// The message, after the code.
     package var description: String {
         "\(code.rawValue): \(message)"

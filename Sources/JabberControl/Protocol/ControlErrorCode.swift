@@ -63,6 +63,8 @@ extension ControlErrorCode {
     package static let daemonNotRunning = word("daemon-not-running")
     /// The daemon has as many clients as it takes, or is ending: the tool tries again.
     package static let busy = word("busy")
+    /// The daemon ended without a word, as when it is killed.
+    package static let daemonEnded = word("daemon-ended")
     /// The daemon's program was not found.
     package static let daemonNotFound = word("daemon-not-found")
     /// No account with this name.
@@ -140,6 +142,7 @@ extension ControlErrorCode {
         Row(.notConnected, .notRunning, retry: true, "the account is not connected"),
         Row(.daemonNotRunning, .notRunning, "no daemon runs there"),
         Row(.busy, .temporary, retry: true, "the daemon has too many clients"),
+        Row(.daemonEnded, .temporary, retry: true, "the daemon ended before it answered"),
         Row(.daemonNotFound, .notRunning, "the program jabberctld was not found"),
         Row(.accountNotFound, .notFound, "no such account"),
         Row(.contactNotFound, .notFound, "no such contact"),

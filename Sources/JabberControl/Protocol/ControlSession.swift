@@ -21,6 +21,8 @@ package actor ControlSession {
     private let greeting: ControlGreeting
     private let service: any ControlService
     private var running: [ControlID: Task<Void, Never>] = [:]
+    private var afterwards: [ControlID: @Sendable () -> Void] = [:]
+    private let spoken = Locked(false)
     private var waiter: CheckedContinuation<Void, Never>?
     private var hasEnded = false
 
@@ -48,6 +50,15 @@ package actor ControlSession {
         for task in running.values { await task.value }
     }
 
+    /// Whether the client has made a request yet; from any thread.
+    nonisolated package var hasSpoken: Bool { spoken.withLock { $0 } }
+
+    /// Does something as soon as a running request was answered, once: what ends the connection must not overtake the answer.
+    package func whenAnswered(_ id: ControlID, _ action: @escaping @Sendable () -> Void) {
+        guard running[id] != nil else { return action() }
+        afterwards[id] = action
+    }
+
     /// Sends an event of a running request; from any thread, in order.
     nonisolated package func notify(_ event: JSONValue, of request: ControlID) {
         connection.send(.notification(.event(event, of: request)))
@@ -61,6 +72,7 @@ package actor ControlSession {
     private func received(_ event: ControlConnection.Event) {
         switch event {
         case .message(.request(let request)):
+            spoken.withLock { $0 = true }
             begin(request)
         case .message(.notification(let notification)):
             if notification.method == "cancel", let id = ControlID(json: notification.params["request"]) {
@@ -100,6 +112,7 @@ package actor ControlSession {
     private func finish(_ id: ControlID, _ result: Result<JSONValue, ControlError>) {
         running[id] = nil
         connection.send(.response(ControlResponse(id: id, result: result)))
+        afterwards.removeValue(forKey: id)?()
     }
 
     private func refuse(_ request: ControlRequest, _ error: ControlError) {

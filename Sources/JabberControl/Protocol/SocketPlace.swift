@@ -56,9 +56,34 @@ package struct SocketPlace: Sendable {
         return flock(lock.number, LOCK_SH | LOCK_NB) != 0
     }
 
+    /// The process that holds the lock; `nil` when none does, or has not said yet which one it is.
+    package var holder: Int32? {
+        guard let lock = try? openLock(O_RDWR), flock(lock.number, LOCK_SH | LOCK_NB) != 0,
+            let bytes = try? FileDescriptor(lock.number).readAll(limit: 64, name: lockPath)
+        else { return nil }
+        return Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+
+    /// Whether a process holds the lock, and not another one after it.
+    ///
+    /// - Parameter process: The process; `nil` for any.
+    package func isTaken(by process: Int32?) -> Bool {
+        guard let process else { return isTaken }
+        // One that has taken the lock says who it is at once.
+        return isTaken && holder.map { $0 == process } ?? true
+    }
+
     /// Whether somebody listens at the socket.
     package var answers: Bool {
         connectionError() == 0
+    }
+
+    /// The process that made the socket listen; `nil` when nobody listens, or is too busy to be asked.
+    package var listener: Int32? {
+        guard let address = SocketAddress(unixPath: path), let probe = probe(),
+            address.withSockaddr({ connect(probe.number, $0, $1) }) == 0
+        else { return nil }
+        return try? PeerCredentials(of: probe.number).processID
     }
 
     private func openLock(_ flags: Int32) throws(ControlError) -> Descriptor {
@@ -106,13 +131,16 @@ package struct SocketPlace: Sendable {
 
     private func connectionError() -> Int32 {
         guard let address = SocketAddress(unixPath: path) else { return EINVAL }
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let number = socket(AF_UNIX, type, 0)
-        guard number >= 0 else { return errno }
-        let probe = Descriptor(owning: number)
+        guard let probe = probe() else { return errno }
         let result = address.withSockaddr { connect(probe.number, $0, $1) == 0 ? 0 : errno }
         // A full backlog: somebody listens, and has much to do.
         return result == EAGAIN ? 0 : result
+    }
+
+    private func probe() -> Descriptor? {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let number = socket(AF_UNIX, type, 0)
+        return number >= 0 ? Descriptor(owning: number) : nil
     }
 
     private func failure(_ verb: String, _ path: String) -> ControlError {

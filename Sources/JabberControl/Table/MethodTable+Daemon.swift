@@ -22,7 +22,7 @@ extension MethodTable {
                 FieldSpec("accounts[].name", "string", "name of the account"),
                 FieldSpec("accounts[].jid", "string", "its address; absent when its settings cannot be read"),
                 FieldSpec("accounts[].default", "boolean", "whether it is the default account"),
-            ] + connection("accounts[].")
+            ] + connection("accounts[].") + [warnings]
         command.recordKey = "accounts"
         command.exits = [.answerIsNo, .notFound]
         command.examples = ["jabberctl status", "jabberctl status --json"]
@@ -61,7 +61,9 @@ extension MethodTable {
         var command = CommandSpec("daemon reload", .daemon, "make the running daemon read its settings again")
         command.details = [
             "Accounts whose settings have not changed stay connected; accounts that had given up are tried again. When "
-                + "the settings are wrong, or those of one account, the daemon says what is wrong and keeps those it has."
+                + "the settings are wrong, or those of one account, the daemon says what is wrong and keeps those it has.",
+            "An account that could not be used, or that is new, needs no reload: its settings are read again when a command "
+                + "is for it.",
         ]
         command.result = about
         return command
@@ -70,7 +72,11 @@ extension MethodTable {
     private static var restart: CommandSpec {
         var command = CommandSpec(
             "daemon restart", .daemon, "make the running daemon start anew, and wait until it serves")
-        command.details = ["The process stays the same, so that a supervisor stays with it."]
+        command.details = [
+            "The process stays the same, so that a supervisor stays with it. When the settings are wrong nothing is ended: "
+                + "exit code 78."
+        ]
+        command.exits = [.configuration]
         command.result = about
         return command
     }
@@ -103,7 +109,10 @@ extension MethodTable {
     private static let started = FieldSpec("started", "boolean", "false when it ran already")
 
     private static let about =
-        [api] + itself("") + [FieldSpec("accounts", "integer", "how many accounts it has")]
+        [api] + itself("") + [FieldSpec("accounts", "integer", "how many accounts it has"), warnings]
+
+    private static let warnings = FieldSpec(
+        "warnings", "array of strings", "settings that mean nothing, such as misspelt ones; absent when there are none")
 
     private static func itself(_ path: String) -> [FieldSpec] {
         [

@@ -16,7 +16,8 @@ struct MethodService: ControlService {
         }
         let call = MethodCall(
             daemon: daemon, selection: selection, parameters: parameters, patience: limit,
-            emit: { event in control.notify(.object(event), of: request.id) })
+            emit: { event in control.notify(.object(event), of: request.id) },
+            whenAnswered: { action in await control.whenAnswered(request.id, action) })
         return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
     }
 
@@ -88,6 +89,8 @@ struct MethodCall: Sendable {
     let patience: Duration?
     /// Sends an event to the caller.
     let emit: @Sendable (JSONObject) -> Void
+    /// Does something as soon as the caller was answered.
+    let whenAnswered: @Sendable (@escaping @Sendable () -> Void) async -> Void
 
     /// The session that the request is for.
     var session: AccountSession {

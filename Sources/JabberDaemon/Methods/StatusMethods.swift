@@ -31,6 +31,7 @@ enum StatusMethods {
             throw ControlError(.accountNotFound, "the daemon has no account \"\(wanted)\"")
         }
         result["accounts"] = .array(accounts.map(JSONValue.object))
+        if let warnings = book?.configuration.warnings, !warnings.isEmpty { result["warnings"] = .strings(warnings) }
         return result
     }
 
@@ -159,8 +160,10 @@ enum DaemonMethods {
 
     private static func end(_ call: MethodCall, _ end: DaemonEnd) async throws(ControlError) -> JSONObject {
         let office = try await office(call)
+        if end == .restart { try await call.daemon.checkSuccessor() }
         let document = await document(call)
-        office.end(end)
+        // The daemon's goodbye must not be faster than the answer.
+        await call.whenAnswered { office.end(end) }
         return document
     }
 
@@ -174,7 +177,9 @@ enum DaemonMethods {
     private static func document(_ call: MethodCall) async -> JSONObject {
         var document: JSONObject = ["api": .integer(Int64(ProductVersion.api.upperBound))]
         document.merge(await StatusMethods.daemon(call.daemon))
-        document["accounts"] = .integer(Int64(await call.daemon.book?.sessions.count ?? 0))
+        let book = await call.daemon.book
+        document["accounts"] = .integer(Int64(book?.sessions.count ?? 0))
+        if let warnings = book?.configuration.warnings, !warnings.isEmpty { document["warnings"] = .strings(warnings) }
         return document
     }
 }

@@ -65,6 +65,24 @@ struct AccountBook: Sendable {
         return change
     }
 
+    /// Takes in what other settings say of one account, when it is not what these say.
+    ///
+    /// - Returns: What that asks for; `nil` when nothing has changed.
+    mutating func refresh(
+        _ selection: SessionSelection, from new: ConfigurationFile, environment: DaemonEnvironment
+    ) -> Change? {
+        guard let account = try? selection.account(of: new), !configuration.accounts.contains(account) else {
+            return nil
+        }
+        var change = Change()
+        if let old = try? sessions[account.name]?.get() { change.ended.append(old) }
+        let made = Self.session(account, environment)
+        if let session = try? made.get() { change.begun.append(session) }
+        sessions[account.name] = made
+        configuration.take(account.name, from: new)
+        return change
+    }
+
     /// The session of the account that a request is for.
     ///
     /// - Throws: `ControlError` when there is no such account, when its settings are unusable, or when the request brings
@@ -93,7 +111,7 @@ struct AccountBook: Sendable {
         if let implicit = try configuration.implicitAccount() { return implicit.name }
         throw ControlError(
             .configuration,
-            "the running daemon has no account; run: jabberctl account add you@example.org, then: jabberctl daemon reload"
+            "the running daemon has no account; run: jabberctl account add you@example.org"
         )
     }
 

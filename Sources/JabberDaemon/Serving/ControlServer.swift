@@ -8,6 +8,8 @@ internal import SocketIO
 actor ControlServer {
     /// How many clients may be connected at a time: 64.
     static let maximumClients = 64
+    /// How long a client may say nothing before others that wait get its place.
+    static let maximumSilence: Duration = .seconds(10)
     /// How long clients are waited for at the end.
     private static let farewell: Duration = .milliseconds(500)
 
@@ -15,7 +17,12 @@ actor ControlServer {
     private let socket: ListeningSocket
     private let daemon: Daemon
     private let user: UInt32
-    private var clients: [Int: ControlSession] = [:]
+    private struct Client {
+        let session: ControlSession
+        let since: Duration
+    }
+
+    private var clients: [Int: Client] = [:]
     private var lastID = 0
     private var isClosing = false
     private var waiter: CheckedContinuation<Void, Never>?
@@ -65,7 +72,7 @@ actor ControlServer {
     /// Says goodbye to every client, and waits a moment until they have heard it.
     func close(saying error: ControlError) async {
         stopAccepting()
-        for client in clients.values { client.close(saying: error) }
+        for client in clients.values { client.session.close(saying: error) }
         guard !clients.isEmpty else { return }
         await Race.attempt(within: Self.farewell) { await self.waitForClients() }
     }
@@ -79,10 +86,26 @@ actor ControlServer {
         Task { await admit(transport) }
     }
 
+    /// Whoever connects and asks nothing holds a place only for as long as nobody else wants it.
+    private func dismissSilent() {
+        let now = daemon.environment.clock.now
+        let silent = clients.filter { now - $1.since >= Self.maximumSilence && !$1.session.hasSpoken }
+        guard let (id, client) = silent.min(by: { $0.key < $1.key }) else { return }
+        clients[id] = nil
+        let time = Int(Self.maximumSilence.components.seconds)
+        client.session.close(
+            saying: ControlError(.temporary, "the control client asked nothing for \(time) s, and others wait: dropped")
+        )
+    }
+
     private func admit(_ transport: SocketTransport) {
+        if clients.count >= Self.maximumClients { dismissSilent() }
         guard !isClosing, clients.count < Self.maximumClients else {
             let connection = ControlConnection(over: transport)
-            let reason = isClosing ? "the daemon is ending" : "the daemon has \(Self.maximumClients) clients already"
+            let reason =
+                isClosing
+                ? "the daemon is ending"
+                : "the daemon has \(Self.maximumClients) clients already; end some of them, or use --no-daemon"
             return transport.executor.run {
                 connection.start { _ in }
                 connection.close(saying: ControlError(.busy, reason))
@@ -91,7 +114,7 @@ actor ControlServer {
         lastID += 1
         let id = lastID
         let session = daemon.control(over: transport)
-        clients[id] = session
+        clients[id] = Client(session: session, since: daemon.environment.clock.now)
         Task {
             await session.run()
             gone(id)

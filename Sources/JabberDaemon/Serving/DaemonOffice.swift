@@ -31,6 +31,7 @@ extension Daemon {
         self.office = office
         let book = AccountBook(configuration, environment: environment)
         self.book = book
+        for warning in configuration.warnings { environment.notice?("warning: \(warning)") }
         for (name, session) in book.sessions {
             switch session {
             case .success(let session): await session.hold()
@@ -47,6 +48,7 @@ extension Daemon {
     func reload() async throws(ControlError) {
         guard let office, book != nil, !isEnding else { return }
         let configuration = try ConfigurationFile(paths: environment.paths, path: office.settings)
+        for warning in configuration.warnings { environment.notice?("warning: \(warning)") }
         guard let change = book?.replace(configuration, environment: environment) else { return }
         await withTaskGroup { group in
             for session in change.ended { group.addTask { await session.close() } }
@@ -55,6 +57,56 @@ extension Daemon {
         for session in change.begun { await session.hold() }
         for session in change.kept where await session.holding?.status.phase == .failed { await session.hold() }
         if let failure = configuration.failures.min(by: { $0.key < $1.key })?.value { throw failure }
+    }
+
+    /// Makes sure that who takes this daemon's place gets along with the settings as well as this one does.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when it would not begin, or would lose a session that
+    ///   this one has.
+    func checkSuccessor() throws(ControlError) {
+        guard let office, let book else { return }
+        do throws(ControlError) {
+            let configuration = try ConfigurationFile(paths: environment.paths, path: office.settings)
+            for (name, session) in book.sessions.sorted(by: { $0.key < $1.key }) where (try? session.get()) != nil {
+                if let failure = configuration.failures[name] { throw failure }
+                if let account = configuration.accounts.first(where: { $0.name == name }) {
+                    _ = try SessionSettings(account)
+                }
+            }
+        } catch {
+            throw ControlError(.configuration, "\(error.clause); the daemon goes on as it is")
+        }
+    }
+
+    /// The session of an account. Where it cannot be used, the settings are looked at again first: their owner may have
+    /// mended them, or added the account, since they were read.
+    ///
+    /// - Throws: `ControlError` with why it cannot be used.
+    func heldSession(for selection: SessionSelection) async throws(ControlError) -> AccountSession? {
+        let found: Result<AccountSession, ControlError>
+        do throws(ControlError) {
+            guard let session = try book?.session(for: selection) else { return nil }
+            found = .success(session)
+        } catch {
+            guard error.code != .usage else { throw error }
+            found = .failure(error)
+        }
+        if case .success(let session) = found, await session.holding?.status.phase != .failed { return session }
+        guard let office, !isEnding else { return try found.get() }
+        let new: ConfigurationFile
+        do throws(ControlError) {
+            new = try ConfigurationFile(paths: environment.paths, path: office.settings)
+            // What is wrong with it now counts, and not what was.
+            if case .failure = found { _ = try selection.account(of: new) }
+        } catch {
+            guard error.code != .accountNotFound else { return try found.get() }
+            if case .success(let session) = found { return session }
+            throw error
+        }
+        guard let change = book?.refresh(selection, from: new, environment: environment) else { return try found.get() }
+        for session in change.begun { await session.hold() }
+        for session in change.ended { await session.close() }
+        return try book?.session(for: selection)
     }
 
     /// How many accounts are connected, of how many: the text that supervisors show.

@@ -103,7 +103,7 @@ package actor LastingDaemon {
 
     private func status() async -> String {
         let summary = await daemon.summary()
-        return failure.map { "\(summary); settings not taken: \($0.message)" } ?? summary
+        return failure.map { "\(summary); settings not taken: \($0.clause)" } ?? summary
     }
 
     private func tellStatus() async {

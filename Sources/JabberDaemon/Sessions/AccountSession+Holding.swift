@@ -56,8 +56,8 @@ extension AccountSession {
             case .failed:
                 throw holding.status.reason ?? ControlError(.notConnected, "\(name) is not connected", account: name)
             case .waiting:
-                let reason = holding.status.reason.map { ": \($0.message)" } ?? ""
-                let next = holding.status.retryAt.map { "; the next attempt is at \($0)" } ?? ""
+                let reason = holding.status.reason.map { ": \($0.clause)" } ?? ""
+                let next = holding.status.retryAt.map { "; the next attempt is in \($0.fromNow)" } ?? ""
                 throw ControlError(.notConnected, "\(name) is not connected\(reason)\(next)", account: name)
             case .disconnected:
                 throw ControlError(

@@ -308,8 +308,8 @@ actor AccountSession {
     /// Says on standard error what becomes of a session that is held open.
     func report(_ status: SessionStatus) {
         var text = "\(account.name): \(status.phase.rawValue)"
-        if let reason = status.reason { text += ": \(reason.message)" }
-        if let next = status.retryAt { text += "; next attempt at \(next)" }
+        if let reason = status.reason { text += ": \(reason.clause)" }
+        if let next = status.retryAt { text += "; next attempt in \(next.fromNow)" }
         notice?(text)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SocketIO
+internal import XMPP
 
 /// A moment of the monotonic clock.
 struct SystemMoment: Sendable, Comparable {
@@ -21,4 +22,11 @@ struct SystemMoment: Sendable, Comparable {
 extension Duration {
     /// In milliseconds, to the microsecond, for results.
     var milliseconds: Double { (inSeconds * 1_000_000).rounded() / 1_000 }
+}
+
+extension DateTime {
+    /// How long it is until then, as people say it.
+    var fromNow: String {
+        Duration.milliseconds(millisecondsSinceEpoch - DateTime.now.millisecondsSinceEpoch).spoken
+    }
 }

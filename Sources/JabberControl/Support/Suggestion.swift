@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds the word that a mistyped one was meant to be.
-enum Suggestion {
+package enum Suggestion {
     /// The closest word with at most two slips of the finger, or `nil`.
-    static func closest(to word: String, among words: [String]) -> String? {
+    package static func closest(to word: String, among words: [String]) -> String? {
         guard !word.isEmpty, word.utf8.count <= 40 else { return nil }
         let limit = word.utf8.count < 4 ? 1 : 2
         let rated = words.map { (word: $0, distance: distance(word, $0)) }.filter { $0.distance <= limit }
@@ -11,7 +11,7 @@ enum Suggestion {
     }
 
     /// How many letters must be added, taken away, replaced or swapped with their neighbour.
-    static func distance(_ left: String, _ right: String) -> Int {
+    package static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.unicodeScalars)
         let right = Array(right.unicodeScalars)
         var before: [Int] = []
