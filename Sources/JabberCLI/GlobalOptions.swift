@@ -33,7 +33,8 @@ struct GlobalOptions: Sendable {
 
     /// Reads the options of a command line; their values were checked.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew``.
+    /// - Throws: `ControlError` with ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew``, or when a host or a file
+    ///   of trust anchors cannot be one.
     init(_ line: CommandLine, _ environment: CLIEnvironment) throws(ControlError) {
         if let api = line.int("api") {
             let spoken = ProductVersion.api
@@ -52,6 +53,8 @@ struct GlobalOptions: Sendable {
         let needsRunning = line.command?.needsRunningDaemon == true
         // The settings of a daemon that runs are its own affair.
         if !needsRunning { session.config = line.value("config").map(environment.absolute) }
+        if let host = session.host, line.isTyped("host") { try SettingsCheck.host(host) }
+        if let ca = session.ca, line.isTyped("ca") { try SettingsCheck.anchors(ca) }
         self.session = session
         passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }
         form = line.value("output").flatMap(OutputForm.init(rawValue:)) ?? .human

@@ -32,8 +32,44 @@ struct AccountTests {
         #expect(added.asked.isEmpty && added.choice == nil)
     }
 
+    private static let anchors = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"
+
+    @Test(
+        "what can never work is refused before it is stored, with add and with set",
+        arguments: [
+            (["--resource", ""], 65, "resourcepart"), (["--resource", "a\u{7}"], 65, "U+0007"),
+            (["--resource", String(repeating: "r", count: 1_024)], 65, "1023 bytes"),
+            (["--resource", "\u{E000}"], 65, "U+E000"), (["--host", ""], 65, "the host is empty"),
+            (["--host", "a b"], 65, "neither the name of a host"), (["--host", "a/b"], 65, "neither"),
+            (["--host", "xmpp.example.org:5222"], 65, "--port"),
+            (["--host", String(repeating: "h", count: 254)], 65, "253 bytes"),
+            (["--ca", "none.pem"], 66, "there is no"),
+            (["--ca", "no.pem"], 65, "no certificate"),
+        ] as [([String], Int32, String)])
+    func impossible(_ words: [String], _ code: Int32, _ message: String) async throws {
+        try folder.write("hello\n", to: "no.pem")
+        #expect(await run("account", "add", "you@example.org", "--no-password").code == 0)
+        let before = folder.text(".config/jabberctl/accounts/you@example.org.json")
+        for command in [["account", "add", "me@example.org", "--no-password"], ["account", "set", "you@example.org"]] {
+            let run = await jabberctl(command + words, in: Surroundings(home: folder.path))
+            #expect(run.code == code && run.errors.contains(message), "\(run)")
+        }
+        #expect(folder.text(file).isEmpty)
+        #expect(folder.text(".config/jabberctl/accounts/you@example.org.json") == before)
+    }
+
+    @Test("a misspelt setting is told where the account is shown")
+    func misspelt() async throws {
+        try folder.write(#"{"jid": "me@example.org", "hots": "h"}"#, to: file)
+        for command in ["show", "list"] {
+            let run = await run("account", command)
+            #expect(run.code == 0 && run.errors.hasSuffix(":1: there is no setting \"hots\"; did you mean \"host\"?\n"))
+        }
+    }
+
     @Test("options of the connection are stored; relative paths made absolute")
-    func options() async {
+    func options() async throws {
+        try folder.write(Self.anchors, to: "ca.pem")
         let added = await run(
             "account", "add", "me@example.org/home", "--name", "work", "--host", "h", "--port", "5223", "--tls",
             "direct", "--ca",
@@ -96,7 +132,8 @@ struct AccountTests {
     }
 
     @Test("settings of an account are changed and taken away; what is not named stays")
-    func set() async {
+    func set() async throws {
+        try folder.write(Self.anchors, to: "ca.pem")
         _ = await run("account", "add", "me@example.org", "--host", "h", "--priority", "3", passwords: ["p", "p"])
         let changed = await run("account", "set", "--host", "i", "--port", "5223", "--tls", "direct", "--ca", "ca.pem")
         #expect(changed.code == 0)

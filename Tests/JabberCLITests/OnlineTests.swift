@@ -111,18 +111,20 @@ struct OnlineTests {
     }
 
     @Test("options travel as parameters, global ones as the session")
-    func parameters() async {
+    func parameters() async throws {
+        let folder = try TestFolder()
+        try folder.write("-----BEGIN CERTIFICATE-----\n", to: "ca.pem")
         let run = await jabberctl(
             "--jid", "me@example.org", "online", "--group", "Work", "--all", "--settle=0", "--host=127.0.0.1", "--port",
             "5222",
             "--tls", "starttls", "--ca", "ca.pem", "--timeout", "61.5",
-            daemon: FakeDaemon("online", Self.list()), in: Surroundings(home: "/home/me"))
+            daemon: FakeDaemon("online", Self.list()), in: Surroundings(home: folder.path))
         #expect(
             run.asked.first?.params == [
                 "group": "Work", "all": true, "settle": 0, "timeout": 61.5,
                 "session": [
                     "jid": "me@example.org", "host": "127.0.0.1", "port": 5222, "tls": "starttls",
-                    "ca": "/home/me/ca.pem",
+                    "ca": .string(folder.path + "/ca.pem"),
                 ],
             ])
         #expect(run.choice == DaemonChoice(socket: nil, isPrivate: true, verbosity: 0))

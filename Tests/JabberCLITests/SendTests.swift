@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JabberControl
+import SocketIO
 import Testing
 
 @testable import JabberCLI
@@ -93,6 +94,30 @@ struct SendTests {
         #expect(run.code == 65 && run.asked.isEmpty)
         #expect(run.errors.contains("\"\(word)\" is no address: it must look like romeo@example.org"))
         #expect(await jabberctl("send", "conference.example.org", "hi", daemon: Self.daemon()).code == 0)
+    }
+
+    @Test("what was sent is sent, though nobody can be told: the exit code says how far it came, and every line goes")
+    func unheard() async {
+        let closed = Surroundings(input: ["one\ntwo\n"], breaksPipe: true)
+        for (to, code, told) in [
+            ("a@example.org", Int32(0), ""),
+            ("b@bounce.example", 2, "jabberctl: b@bounce.example: service-unavailable\n"),
+        ] {
+            let run = await jabberctl("send", to, "hi", daemon: Self.daemon(), in: closed)
+            #expect(run.code == code && run.asked.count == 1 && run.errors == told)
+        }
+        let run = await jabberctl("send", "a@example.org", "--line", daemon: Self.daemon(), in: closed)
+        #expect(run.code == 0 && run.asked.count == 2)
+    }
+
+    @Test("a full daemon keeps no command beyond its time, and the error says why and what to do")
+    func fullDaemon() async {
+        let full = FakeDaemon("send", failing: ControlError(.busy, "the daemon has 64 clients already; end some"))
+        let run = await jabberctl(
+            "send", "a@b", "hi", "--timeout", "2", daemon: full, in: Surroundings(clock: SystemClock()))
+        #expect(run.code == 5)
+        #expect(
+            run.errors == "jabberctl: no answer within 2 s (--timeout): the daemon has 64 clients already; end some\n")
     }
 
     @Test("each line of a pipe is a message of its own with --line, on one connection")

@@ -104,6 +104,24 @@ struct ContactTests {
         }
     }
 
+    @Test(
+        "Accepting what nobody asked for is kept for later where the server can, and else exit code 4 (RFC 6121 §3.4)")
+    func acceptNothing() async throws {
+        try await DaemonHarness.run { daemon in
+            let result = try await daemon.call("sub.accept", ["jid": "nurse@example.org"])
+            #expect(result.bool("preapproved") == true && result.string("subscription") == "none")
+        }
+        var options = LoopbackOptions()
+        options.offersPreApproval = false
+        try await DaemonHarness.run(options: options, buddies: [Self.romeo]) { daemon in
+            let error = await daemon.failure("sub.accept", ["jid": "nurse@example.org"])
+            #expect(error?.exit == .notFound && error?.message.contains("no request of nurse@example.org") == true)
+            // Who sees the account already goes on seeing it.
+            let result = try await daemon.call("sub.accept", ["jid": "romeo@example.org"])
+            #expect(result.string("subscription") == "both" && result["preapproved"] == nil)
+        }
+    }
+
     @Test("A request that is denied is gone (RFC 6121 §3.2)")
     func deny() async throws {
         try await DaemonHarness.run { juliet in

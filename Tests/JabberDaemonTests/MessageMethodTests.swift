@@ -38,7 +38,7 @@ struct MessageMethodTests {
     @Test(
         "what is wrong with them is said before anybody logs in",
         arguments: [
-            ("react", ["jid": "a@b", "id": "m1", "emoji": ["x", "x"]]), ("react", ["jid": "a@b", "emoji": ["x"]]),
+            ("react", ["jid": "a@b", "id": "m1", "emoji": ["👍", "👍"]]), ("react", ["jid": "a@b", "emoji": ["👍"]]),
             ("retract", ["jid": "a@b"]), ("typing", ["jid": "a@b"]), ("typing", ["jid": "a@b", "state": "maybe"]),
             ("send", ["to": ["a@b"], "text": "x", "correct": ""]),
             ("send", ["to": ["a@b"], "text": "x", "until": "grave"]),
@@ -47,6 +47,25 @@ struct MessageMethodTests {
     func refusals(method: String, params: JSONObject) async throws {
         try await DaemonHarness.run { daemon in
             #expect(await daemon.failure(method, params)?.code == .badParameters)
+            #expect(await daemon.server.openConnections == 0)
+        }
+    }
+
+    @Test(
+        "only emoji are reactions (XEP-0444 §3.1)",
+        arguments: [
+            ("👍", true), ("👍🏽", true), ("❤️", true), ("❤", true), ("👩‍👩‍👧", true), ("🇩🇪", true), ("1️⃣", true), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", true),
+            ("🏳️‍🌈", true), ("☺️", true), ("x", false), ("", false), ("1", false), ("#", false), ("yes", false),
+            ("👍👍", false),
+            ("👍x", false), ("👍 ", false), ("🇩", false), ("é", false), ("👍\u{301}", false), ("\u{200D}", false),
+            ("\u{FE0F}", false), (":+1:", false), ("漢", false),
+        ])
+    func emoji(text: String, isEmoji: Bool) async throws {
+        #expect(EmojiText.isEmoji(text) == isEmoji)
+        guard !isEmoji else { return }
+        try await DaemonHarness.run { daemon in
+            let error = await daemon.failure("react", ["jid": "a@b", "id": "m1", "emoji": ["👍", .string(text)]])
+            #expect(error?.exit == .badData && error?.message.contains("not an emoji") == true)
             #expect(await daemon.server.openConnections == 0)
         }
     }
@@ -167,7 +186,10 @@ struct MessageMethodTests {
     @Test("a server that cannot block says so (XEP-0191)")
     func blocking() async throws {
         try await DaemonHarness.run { daemon in
-            #expect(await daemon.failure("block.list")?.exit == .refused)
+            let error = await daemon.failure("block.list")
+            #expect(error?.exit == .refused && error?.stanza?.string("condition") == "service-unavailable")
+            #expect(error?.message.hasPrefix("your server example.org does not support blocking (XEP-0191)") == true)
+            #expect(error?.message.contains("jabberctl sub cancel") == true)
             #expect(await daemon.failure("block.add", ["jid": "eve@example.org"])?.exit == .refused)
             #expect(await daemon.failure("block.remove", ["jid": "eve@example.org"])?.exit == .refused)
         }

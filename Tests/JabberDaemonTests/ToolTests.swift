@@ -19,6 +19,8 @@ struct ToolTests {
             let error = await daemon.failure("ping", ["jid": "nobody@example.org/x"])
             #expect(error?.exit == .refused)
             #expect(error?.stanza?.string("condition") == "service-unavailable")
+            #expect(error?.message.contains("does not answer pings (XEP-0199): the program there") == true)
+            #expect(error?.message.contains("jabberctl online --resources") == true)
         }
     }
 
@@ -46,6 +48,39 @@ struct ToolTests {
             #expect(features.contains("urn:xmpp:ping") && features == features.sorted())
             #expect(result["items"] == nil)
             #expect(try await daemon.call("disco", ["items": true])["items"]?.arrayValue != nil)
+        }
+    }
+
+    @Test(
+        "a question that is not answered is told with what that means and what to do (RFC 6120 §8.3.3.19)",
+        arguments: [
+            ("version-of", "example.org", "the server does not support it"),
+            ("time", "nobody@example.org", "nobody@example.org/RESOURCE"),
+            ("last", "nobody@example.org/x", "not online"),
+        ])
+    func unanswered(method: String, jid: String, words: String) async throws {
+        let error = Refusal.ofQuestion(
+            ControlError(XMPPError(StanzaError(.serviceUnavailable, kind: .cancel), from: try JID(jid))),
+            to: try JID(jid),
+            "answer")
+        #expect(error.message.hasPrefix("\(jid) does not answer: ") && error.message.contains(words))
+        #expect(error.exit == .refused && error.stanza?.string("condition") == "service-unavailable")
+        try await DaemonHarness.run { daemon in
+            let error = await daemon.failure(method, ["jid": .string(jid)])
+            if let error { #expect(error.message.hasPrefix("\(jid) does not ") && error.exit == .refused, "\(error)") }
+        }
+    }
+
+    @Test("raw that is too deep or forbidden says so")
+    func rawReasons() async throws {
+        let deep =
+            "<message>" + String(repeating: "<a xmlns='urn:x'>", count: 600)
+            + String(repeating: "</a>", count: 600) + "</message>"
+        try await DaemonHarness.run { daemon in
+            let error = await daemon.failure("raw", ["xml": .string(deep)])
+            #expect(error?.exit == .badData && error?.message.contains("levels of elements") == true)
+            let comment = await daemon.failure("raw", ["xml": "<message><!-- x --></message>"])
+            #expect(comment?.message.contains("does not allow") == true)
         }
     }
 

@@ -23,7 +23,9 @@ struct AccountCommands {
         var commands = try AccountCommands(context, mayBeNew: isAdd && !context.options.isDryRun)
         switch command.method {
         case "account.list": return try commands.list()
-        case "account.show": try commands.show(try commands.named())
+        case "account.show":
+            try commands.show(try commands.named())
+            commands.warn()
         case "account.add": try commands.add()
         case "account.remove": try commands.remove()
         case "account.default": try commands.choose()
@@ -31,7 +33,24 @@ struct AccountCommands {
         case "account.set": try commands.set()
         default: throw ControlError(.usage, "there is no command \"\(command.name)\"")
         }
+        commands.tellDaemon(command)
         return .done
+    }
+
+    /// Says what a running daemon does with the change.
+    private func tellDaemon(_ command: CommandSpec) {
+        let environment = context.environment
+        let changes = ["account.add", "account.set", "account.remove", "account.default", "account.passwd"]
+        let isQuestion = command.method == "account.default" && context.line.arguments.isEmpty
+        guard changes.contains(command.method), !isQuestion, !context.options.isDryRun, context.output.isTable,
+            environment.isDaemonAlive(context.options.daemon.socket ?? environment.paths.controlSocket, nil)
+        else { return }
+        context.output.note("the running daemon takes this with: jabberctl daemon reload")
+    }
+
+    /// Says what in the settings means nothing.
+    private func warn() {
+        for warning in configuration.warnings { context.output.note("warning: \(warning)") }
     }
 
     private static let columns = [
@@ -77,6 +96,7 @@ struct AccountCommands {
         try context.output.show(result, Records(result, "accounts", Self.columns))
         let failures = configuration.failures.sorted { $0.key < $1.key }.map(\.value)
         for failure in failures { context.output.report(failure) }
+        warn()
         return failures.first?.exit ?? .done
     }
 
@@ -109,6 +129,7 @@ struct AccountCommands {
         account.tls = session.tls
         account.ca = session.ca
         account.resource = line.value("resource") ?? address.resource
+        if let resource = account.resource { try ShallowAddress.check(resource: resource) }
         account.priority = line.int("priority")
         account.allowPlain = line.has("allow-plain")
         if let command = line.value("password-command") {
@@ -147,6 +168,9 @@ struct AccountCommands {
         }
         if let both = given.first(where: unset.contains) {
             throw ControlError(.usage, "--\(both) and --unset \(both) contradict each other")
+        }
+        if given.contains("resource"), let resource = line.value("resource") {
+            try ShallowAddress.check(resource: resource)
         }
         let change = { (account: inout AccountConfiguration) in
             for key in given + unset {
@@ -216,6 +240,8 @@ struct AccountCommands {
     /// A password to store: from `--password-fd`, `JABBERCTL_PASSWORD` or the terminal.
     private func newPassword(of jid: String, isRequired: Bool) throws(ControlError) -> String? {
         let environment = context.environment
+        let deadline = context.options.timeout.map { Deadline(seconds: $0, environment) }
+        defer { deadline?.cancel() }
         if let descriptor = context.options.passwordDescriptor {
             let bytes = try environment.readDescriptor(descriptor)
             return try PasswordSource.firstLine(bytes, of: "descriptor \(descriptor)")

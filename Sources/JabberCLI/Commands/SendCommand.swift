@@ -21,7 +21,7 @@ enum SendCommand {
         params["text"] = .string(text)
         if try context.showRequest("send", params) { return .done }
         let result = try await context.request("send", params)
-        try show(context, result)
+        tell(context, result)
         return code(of: result)
     }
 
@@ -30,7 +30,7 @@ enum SendCommand {
         let params = context.parameters(of: command)
         if try context.showRequest(command.method, params) { return .done }
         let result = try await context.request(command.method, params)
-        try show(context, result)
+        tell(context, result)
         return code(of: result)
     }
 
@@ -83,13 +83,13 @@ enum SendCommand {
                     all = result
                     results += result["results"]?.arrayValue ?? []
                 } else {
-                    try show(context, result)
+                    tell(context, result)
                 }
             }
             guard let code else { throw ControlError(.usage, "there is nothing on standard input") }
             if context.options.form == .json {
                 all["results"] = .array(results)
-                try show(context, all)
+                tell(context, all)
             }
             return code
         }
@@ -103,11 +103,18 @@ enum SendCommand {
         return form == .human ? columns : columns + [Column("ERROR", "error.message")]
     }
 
-    private static func show(_ context: CommandContext, _ result: JSONObject) throws(ControlError) {
+    /// Shows what has become of it. What was sent is sent, whether that can be told or not: the exit code says how far it came.
+    private static func tell(_ context: CommandContext, _ result: JSONObject) {
         let records = Records(result, "results", columns(context.options.form))
-        // On a terminal success is silent, as with other commands; what failed is told on standard error.
-        if !context.output.isTable || context.options.field != nil || context.options.fields != nil {
-            try context.output.show(result, records)
+        do throws(ControlError) {
+            // On a terminal success is silent, as with other commands; what failed is told on standard error.
+            if !context.output.isTable || context.options.field != nil || context.options.fields != nil {
+                try context.output.show(result, records)
+            }
+        } catch {
+            if error.message != StandardStreams.brokenPipe {
+                context.output.note("the result cannot be shown: \(error.message)")
+            }
         }
         let asked = (context.options.fields ?? []) + [context.options.field ?? ""]
         guard context.options.form == .human, !asked.contains(where: { $0.hasPrefix("error") }) else { return }

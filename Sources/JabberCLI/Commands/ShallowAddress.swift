@@ -25,8 +25,15 @@ struct ShallowAddress: Hashable, Sendable {
         let domain = front[front.index(after: at)...]
         try Self.check(local, "localpart", of: text, excluded: "\"&'/:<>@ ")
         try Self.check(domain, "domainpart", of: text, excluded: "@ /<>\"&'")
-        if let resource { try Self.check(resource[...], "resourcepart", of: text, excluded: "") }
+        if let resource { try Self.check(resource: resource, of: text) }
         bare = Self.lowered(local) + "@" + Self.lowered(domain)
+    }
+
+    /// Refuses what can be no resourcepart (RFC 7622 §3.4).
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/badJID``.
+    static func check(resource: String, of text: String? = nil) throws(ControlError) {
+        try check(resource[...], "resourcepart", of: text ?? resource, excluded: "")
     }
 
     /// Refuses a word that could only be the address of a server without a domain: somebody meant a name.
@@ -46,10 +53,18 @@ struct ShallowAddress: Hashable, Sendable {
         guard !part.isEmpty else { throw ControlError(.badJID, "\(name) of \"\(whole)\" is empty") }
         guard part.utf8.count <= 1023 else { throw ControlError(.badJID, "\(name) is longer than 1023 bytes") }
         for scalar in part.unicodeScalars
-        where excluded.unicodeScalars.contains(scalar) || scalar.value < 0x20 || scalar.value == 0x7F {
+        where excluded.unicodeScalars.contains(scalar) || isNever(scalar) {
             let code = String(scalar.value, radix: 16, uppercase: true)
             let padded = String(repeating: "0", count: max(0, 4 - code.utf8.count)) + code
             throw ControlError(.badJID, "\(name) of \"\(whole)\" contains U+\(padded), which is not allowed")
+        }
+    }
+
+    /// Whether neither of the classes of PRECIS allows a character (RFC 8264 §9).
+    private static func isNever(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .privateUse, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator: true
+        default: false
         }
     }
 

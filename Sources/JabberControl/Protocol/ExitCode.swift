@@ -73,7 +73,10 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
         (.hostNotFound, "host not found"),
         (.unavailable, "service unavailable: nothing listens, all targets failed"),
         (.internalError, "internal error"),
-        (.inputOutput, "input or output error"),
+        (
+            .inputOutput,
+            "input or output error, such as a closed output; what was sent by then is sent, and send tells how far"
+        ),
         (.temporary, "temporary failure, try again"),
         (.protocolFailure, "protocol or TLS failure, certificate or channel binding mismatch"),
         (.authenticationRefused, "authentication refused"),

@@ -100,8 +100,13 @@ extension MethodTable {
         request.options = [.value("text", nil, "TEXT", "a word with the request")]
         var accept = command("accept", "let a contact see your presence")
         accept.details = [
-            "Answers the contact's request. When there is none, a server that can remembers the answer for a later request."
+            "Answers the contact's request. When there is none, a server that can remembers the answer for a later request "
+                + "(RFC 6121 3.4); with any other it is exit code 4."
         ]
+        accept.result.append(
+            FieldSpec(
+                "preapproved", "boolean", "true when no request waited and the answer is kept for one; else absent"))
+        accept.exits = [.notFound]
         let deny = command("deny", "refuse a contact's request")
         let cancel = command("cancel", "no longer let a contact see your presence")
         var pending = CommandSpec("sub pending", .contacts, "list the requests that wait for your answer")

@@ -8,7 +8,7 @@ enum BlockMethods {
     static func list(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let session = try await call.session
         let stream = try await session.established()
-        let blocked = try await session.step { () throws(XMPPError) in try await stream.blockList() }
+        let blocked = try await ask(session) { () throws(XMPPError) in try await stream.blockList() }
         var result = session.heading
         result["blocked"] = .strings(blocked.sorted().map(\.description))
         return result
@@ -34,10 +34,22 @@ enum BlockMethods {
         let jid = try call.parameters.requiredJID("jid")
         let session = try await call.session
         let stream = try await session.established()
-        try await session.step { () throws(XMPPError) in try await act(stream, jid) }
+        try await ask(session) { () throws(XMPPError) in try await act(stream, jid) }
         var result = session.heading
         result["jid"] = .string(jid.description)
         result["blocked"] = .bool(isBlocked)
         return result
+    }
+
+    private static func ask<Value: Sendable>(
+        _ session: AccountSession, _ body: () async throws(XMPPError) -> Value
+    ) async throws(ControlError) -> Value {
+        do throws(ControlError) {
+            return try await session.step(body)
+        } catch {
+            throw Refusal.ofServer(
+                error, session.jid.domain, "blocking (XEP-0191)",
+                "jabberctl sub cancel JID hides your presence from a contact")
+        }
     }
 }

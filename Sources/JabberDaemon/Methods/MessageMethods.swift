@@ -9,6 +9,9 @@ enum MessageMethods {
         let jid = try call.parameters.requiredJID("jid")
         let id = try call.parameters.required("id")
         let emoji = try call.parameters.strings("emoji")
+        for text in emoji where !EmojiText.isEmoji(text) {
+            throw ControlError(.badData, "\"\(text)\" is not an emoji, which alone can be a reaction (XEP-0444)")
+        }
         let reactions = MessageReactions(to: id, emoji)
         guard reactions.emoji.count == emoji.count else {
             throw call.parameters.wrong("emoji", "must be emoji, each of them once")

@@ -11,7 +11,9 @@ enum QueryMethods {
         var times: [JSONValue] = []
         for number in 0..<count {
             if number > 0 { await Race.pause(.seconds(1)) }
-            let time = try await session.step { () throws(XMPPError) in try await stream.ping(jid) }
+            let time = try await ask(session, jid, "answer pings (XEP-0199)") { () throws(XMPPError) in
+                try await stream.ping(jid)
+            }
             times.append(.number(time.milliseconds))
         }
         var result = session.heading
@@ -22,7 +24,9 @@ enum QueryMethods {
 
     static func version(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let (session, stream, jid) = try await begin(call)
-        let software = try await session.step { () throws(XMPPError) in try await stream.softwareVersion(of: jid) }
+        let software = try await ask(session, jid, "tell its version (XEP-0092)") { () throws(XMPPError) in
+            try await stream.softwareVersion(of: jid)
+        }
         var result = session.heading
         result["jid"] = .string(jid.description)
         result["name"] = .string(software.name)
@@ -33,7 +37,9 @@ enum QueryMethods {
 
     static func time(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let (session, stream, jid) = try await begin(call)
-        let time = try await session.step { () throws(XMPPError) in try await stream.time(of: jid) }
+        let time = try await ask(session, jid, "tell its time (XEP-0202)") { () throws(XMPPError) in
+            try await stream.time(of: jid)
+        }
         var result = session.heading
         result["jid"] = .string(jid.description)
         result["time"] = .string(time.moment.description)
@@ -43,7 +49,9 @@ enum QueryMethods {
 
     static func last(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let (session, stream, jid) = try await begin(call)
-        let activity = try await session.step { () throws(XMPPError) in try await stream.lastActivity(of: jid) }
+        let activity = try await ask(session, jid, "tell when it was last there (XEP-0012)") {
+            () throws(XMPPError) in try await stream.lastActivity(of: jid)
+        }
         var result = session.heading
         result["jid"] = .string(jid.description)
         result["seconds"] = .integer(activity.seconds)
@@ -55,7 +63,7 @@ enum QueryMethods {
         let node = try call.parameters.string("node")
         let wantsItems = try call.parameters.flag("items")
         let (session, stream, jid) = try await begin(call)
-        let information = try await session.step { () throws(XMPPError) in
+        let information = try await ask(session, jid, "say what it is and can (XEP-0030)") { () throws(XMPPError) in
             try await stream.discoverInformation(of: jid, node: node)
         }
         var result = session.heading
@@ -83,6 +91,17 @@ enum QueryMethods {
                     ]))
             })
         return result
+    }
+
+    /// Asks, and says of a refusal what it means.
+    private static func ask<Value: Sendable>(
+        _ session: AccountSession, _ jid: JID, _ what: String, _ body: () async throws(XMPPError) -> Value
+    ) async throws(ControlError) -> Value {
+        do throws(ControlError) {
+            return try await session.step(body)
+        } catch {
+            throw Refusal.ofQuestion(error, to: jid, what)
+        }
     }
 
     private static func begin(

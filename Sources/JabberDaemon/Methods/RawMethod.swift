@@ -57,13 +57,22 @@ enum RawMethod {
         do {
             element = try Element.parse(xml.trimmedOfXMLWhitespace)
         } catch {
-            throw ControlError(.badData, "the XML is not one well-formed element with all its prefixes declared")
+            throw ControlError(.badData, explanation(error))
         }
         guard element.namespace == Namespace.client, ["message", "presence", "iq"].contains(element.localName) else {
             throw ControlError(
                 .badData, "<\(element.localName)/> is no stanza: message, presence or iq in \(Namespace.client)")
         }
         return element
+    }
+
+    private static func explanation(_ error: XMLStreamError) -> String {
+        switch error {
+        case .limitExceeded(let what): "the XML is more than this stream takes: \(what)"
+        case .restrictedXML(let what): "the XML holds what XMPP does not allow: \(what)"
+        case .notWellFormed, .badFormat, .unsupportedEncoding, .unsupportedVersion:
+            "the XML is not one well-formed element with all its prefixes declared"
+        }
     }
 
     private static func text(_ element: Element) throws(ControlError) -> String {

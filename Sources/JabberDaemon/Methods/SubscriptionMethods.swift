@@ -18,9 +18,32 @@ enum SubscriptionMethods {
     }
 
     static func accept(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        try await change(call, until: { $0?.subscription.includesFrom == true || $0?.isApproved == true }) {
+        var result = try await change(call, until: isAccepted) {
             (stream, jid) throws(XMPPError) in try await stream.approveSubscription(of: jid)
         }
+        let jid = try call.parameters.requiredJID("jid").bare
+        let session = try await call.session
+        let stream = try await session.withRoster()
+        // A server drops an answer to no request without a word (RFC 6121 §3.1.5): the list tells, asked for anew as the
+        // push may be late.
+        if !isAccepted(await stream.contact(jid)) {
+            _ = try await session.step { () throws(XMPPError) in try await stream.requestRoster() }
+        }
+        let item = await stream.contact(jid)
+        guard isAccepted(item), let item else {
+            throw ControlError(
+                .notFound,
+                "no request of \(jid) was waiting, and the server does not remember an answer for later; jabberctl sub "
+                    + "pending lists those that wait", account: session.name)
+        }
+        result["subscription"] = .string(item.subscription.rawValue)
+        if !item.subscription.includesFrom { result["preapproved"] = true }
+        return result
+    }
+
+    /// Whether a contact sees the account, or will as soon as it asks (RFC 6121 §3.4).
+    private static func isAccepted(_ item: RosterItem?) -> Bool {
+        item?.subscription.includesFrom == true || item?.isApproved == true
     }
 
     static func deny(_ call: MethodCall) async throws(ControlError) -> JSONObject {

@@ -107,7 +107,7 @@ extension XMPPStream {
     private func gaveUp(_ id: String, _ asked: JID?, after timeout: Duration) {
         let who = asked.map(\.description) ?? "The server"
         requests.forget(id: id)
-        resolve(id, .failure(XMPPError(.timedOut, "\(who) did not answer within \(timeout).")))
+        resolve(id, .failure(XMPPError(.timedOut, "\(who) did not answer within \(timeout.spoken).")))
     }
 
     private func cancelled(_ id: String) {

@@ -91,6 +91,8 @@ public struct LoopbackOptions: Sendable {
     public var resourceConflict = ResourceConflict.replacesOld
     /// Whether rosters have versions (RFC 6121 §2.6).
     public var offersRosterVersioning = true
+    /// Whether a contact can be approved before it asks (RFC 6121 §3.4).
+    public var offersPreApproval = true
     /// Whether messages to an account without available resource are kept, else they bounce.
     public var storesOfflineMessages = true
     /// Whether accounts have an archive of their messages (XEP-0313). Default: not.

@@ -21,7 +21,7 @@ extension LoopbackRouter {
         case .subscribed:
             guard account.roster.requests.removeValue(forKey: contact) != nil else {
                 // RFC 6121 §3.4.2: nobody asked yet, so this is an approval in advance; the contact is not told.
-                guard !item.subscription.includesFrom, !item.isApproved else { return }
+                guard options.offersPreApproval, !item.subscription.includesFrom, !item.isApproved else { return }
                 item.isApproved = true
                 return change(item, of: account)
             }

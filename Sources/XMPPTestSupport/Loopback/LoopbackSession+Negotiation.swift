@@ -43,7 +43,7 @@ extension LoopbackSession {
             }
             if options.offersStreamManagement { features.append(Element("sm", namespace: Namespace.streamManagement)) }
             if options.offersRosterVersioning { features.append(Element("ver", namespace: Namespace.rosterVersioning)) }
-            features.append(Element("sub", namespace: Namespace.preApproval))
+            if options.offersPreApproval { features.append(Element("sub", namespace: Namespace.preApproval)) }
             return features
         }
         if offersStartTLS {

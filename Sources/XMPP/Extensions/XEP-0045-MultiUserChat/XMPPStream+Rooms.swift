@@ -36,7 +36,8 @@ extension XMPPStream {
         guard !room.isJoined else { return room }
         let timer = configuration.clock.schedule(after: timeout, on: executor) { [weak self] in
             self?.assumeIsolated { stream in
-                stream.endWaiting(.failure(XMPPError(.timedOut, "\(jid) did not let you in within \(timeout)."))) {
+                stream.endWaiting(.failure(XMPPError(.timedOut, "\(jid) did not let you in within \(timeout.spoken).")))
+                {
                     $0 == .entry(jid)
                 }
             }
