@@ -117,7 +117,9 @@ struct SurroundingsTests {
         let fake = """
             #!/bin/sh
             setsid perl -MIO::Socket::UNIX -e '
-                my $l = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 9) or die; open F, ">", "$ARGV[0].on"; sleep 20
+                $SIG{PIPE} = q(IGNORE);
+                my $l = IO::Socket::UNIX->new(Local => $ARGV[0], Listen => 9) or die; open F, ">", "$ARGV[0].on";
+                while (my $s = $l->accept) { print $s q({"jsonrpc":"2.0","method":"hello","params":{}}), "\\n"; close $s }
                 ' "$HOME/control.sock" & echo $! >"$HOME/other"
             while ! [ -e "$HOME/control.sock.on" ]; do sleep 0.05; done
             sleep 0.3; exit 75

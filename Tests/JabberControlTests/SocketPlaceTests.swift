@@ -71,6 +71,32 @@ struct SocketPlaceTests {
         withExtendedLifetime(lock) {}
     }
 
+    @Test("Who is there is told by what it says first: a daemon, one that ends, one that hangs, or nobody")
+    func ask() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(place.ask(within: .seconds(5)) == .nobody)
+        _ = try place.take()
+        let number = try listen()
+        #expect(place.ask(within: .milliseconds(50)) == .nothing)
+        // The connection of that question waits still.
+        close(accept(number, nil, nil))
+        func answer(_ message: ControlMessage?) throws -> SocketPlace.Answer {
+            let line = try message.map { try ControlFrame.encode($0) } ?? []
+            Thread.detachNewThread {
+                let client = accept(number, nil, nil)
+                _ = line.withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
+                close(client)
+            }
+            return place.ask(within: .seconds(20))
+        }
+        #expect(try answer(.notification(ControlGreeting(instance: "x").notification)) == .serves)
+        #expect(try answer(.notification(.goodbye(ControlError(.busy, "full")))) == .serves)
+        #expect(try answer(.notification(.goodbye(ControlError(.daemonEnding, "ends")))) == .ends)
+        // As one that is killed at this moment.
+        #expect(try answer(nil) == .nobody)
+        close(number)
+    }
+
     @Test("What is no socket is never removed")
     func other() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

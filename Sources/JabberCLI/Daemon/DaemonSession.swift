@@ -32,7 +32,7 @@ struct DaemonSession: Sendable {
             } catch {
                 if let refusal, error.code == .timedOut { throw late(error, refusal) }
                 // Many commands at a time are more than a daemon takes: this one's turn comes. Nothing was asked yet.
-                guard error.code == .busy, attempt < maximumAttempts else { throw error }
+                guard [.busy, .daemonEnding].contains(error.code), attempt < maximumAttempts else { throw error }
                 if let limit, let end, clock.now >= end { throw late(Deadline.error(limit), error) }
                 refusal = error
             }

@@ -2,10 +2,13 @@
 
 internal import Glibc
 internal import JabberControl
+internal import SocketIO
 
 extension Launcher {
-    /// How long a daemon in the background may take until it serves, in milliseconds.
-    private static let patience = 15_000
+    /// How long a daemon in the background may take until it serves.
+    private static let patience: Duration = .seconds(15)
+    /// How long a daemon that is there may take to greet.
+    private static let greetingPatience: Duration = .seconds(5)
     /// How much of the log is looked through for the reason of a failure, in bytes.
     private static let maximumLogBytes = 64 << 10
 
@@ -27,43 +30,55 @@ extension Launcher {
     /// - Returns: Whether it was started; `false` when one served already.
     /// - Throws: `ControlError` with what the daemon said before it ended.
     func start(_ words: [String], socket: SocketPlace, seconds: Double) throws(ControlError) -> Bool {
-        if socket.answers { return false }
+        let clock = SystemClock()
+        let end = clock.now + min(Self.patience, .seconds(seconds))
+        if try isServed(socket, until: end) { return false }
         let program = try program()
         // One at a time: each puts the log of the one before aside.
         return try PrivateFile.inTurn(at: paths.state) { () throws(ControlError) in
-            if socket.answers { return false }
-            return try startAlone(program, words, socket, milliseconds: min(Self.patience, Int(seconds * 1_000)))
+            while clock.now < end {
+                if try isServed(socket, until: end) { return false }
+                if try startAlone(program, words, socket, until: end) { return true }
+                // Another one has the place: it is about to serve, or to go.
+                usleep(20_000)
+            }
+            throw ControlError(
+                .timedOut, "another daemon has the place of \(socket.path), and neither serves nor ends; try again")
         }
     }
 
+    /// Whether a daemon serves at a place.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/timedOut`` when somebody is there and says nothing.
+    private func isServed(_ socket: SocketPlace, until end: Duration) throws(ControlError) -> Bool {
+        switch socket.ask(within: min(Self.greetingPatience, max(.milliseconds(100), end - SystemClock().now))) {
+        case .serves: return true
+        case .nobody, .ends: return false
+        case .nothing:
+            let remedy = socket.holder.map { "; end it with: kill -KILL \($0)" } ?? ""
+            throw ControlError(.timedOut, "a daemon runs at \(socket.path) but hangs, or was stopped\(remedy)")
+        }
+    }
+
+    /// Starts the program, and waits until it serves.
+    ///
+    /// - Returns: `false` when another daemon has its place.
     private func startAlone(
-        _ program: String, _ words: [String], _ socket: SocketPlace, milliseconds: Int
+        _ program: String, _ words: [String], _ socket: SocketPlace, until end: Duration
     ) throws(ControlError) -> Bool {
         let path = paths.state + "/daemon.log"
         let log = try openLog(path)
         defer { close(log) }
         let child = try spawn(program, words, log: log)
-        var end: Int32?
-        for _ in 0..<max(1, milliseconds / 10) {
+        while SystemClock().now < end {
             // The end of this one first: another may have been faster, and serves.
-            end = end ?? child.wait(milliseconds: 10)
-            guard let end else {
-                if serves(child, at: socket) { return true }
-                continue
+            if let code = child.wait(milliseconds: 10) {
+                if code == ExitCode.temporary.rawValue { return false }
+                throw failure(code, path, log)
             }
-            if end == ExitCode.temporary.rawValue, socket.answers { return false }
-            // The other one has its place, and is about to serve.
-            guard end == ExitCode.temporary.rawValue, socket.isTaken else { throw failure(end, path, log) }
-            usleep(10_000)
+            if serves(child, at: socket) { return true }
         }
-        if let end { throw failure(end, path, log) }
         throw ControlError(.timedOut, "the daemon does not serve yet; see \(path)")
-    }
-
-    /// Whether who listens is the program that was started, or one that this has started, and not another daemon.
-    private func serves(_ child: ChildProcess, at socket: SocketPlace) -> Bool {
-        guard let listener = socket.listener else { return false }
-        return listener == child.processID || getsid(listener) == child.processID
     }
 
     private func spawn(_ program: String, _ words: [String], log: Int32) throws(ControlError) -> ChildProcess {
@@ -75,6 +90,12 @@ extension Launcher {
         return try ChildProcess(
             [program] + words, environment: environment, descriptors: [(null, 0), (log, 1), (log, 2)],
             ownSession: true)
+    }
+
+    /// Whether who listens is the program that was started, or one that this has started, and not another daemon.
+    private func serves(_ child: ChildProcess, at socket: SocketPlace) -> Bool {
+        guard let listener = socket.listener else { return false }
+        return listener == child.processID || getsid(listener) == child.processID
     }
 
     private func openLog(_ path: String) throws(ControlError) -> Int32 {

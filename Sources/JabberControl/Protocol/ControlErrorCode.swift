@@ -61,8 +61,10 @@ extension ControlErrorCode {
     package static let notConnected = word("not-connected")
     /// No daemon runs at the asked socket.
     package static let daemonNotRunning = word("daemon-not-running")
-    /// The daemon has as many clients as it takes, or is ending: the tool tries again.
+    /// The daemon has as many clients as it takes: the tool tries again.
     package static let busy = word("busy")
+    /// The daemon is about to end: the tool tries again, and finds the next one or none.
+    package static let daemonEnding = word("daemon-ending")
     /// The daemon ended without a word, as when it is killed.
     package static let daemonEnded = word("daemon-ended")
     /// The daemon's program was not found.
@@ -142,6 +144,7 @@ extension ControlErrorCode {
         Row(.notConnected, .notRunning, retry: true, "the account is not connected"),
         Row(.daemonNotRunning, .notRunning, "no daemon runs there"),
         Row(.busy, .temporary, retry: true, "the daemon has too many clients"),
+        Row(.daemonEnding, .temporary, retry: true, "the daemon is about to end"),
         Row(.daemonEnded, .temporary, retry: true, "the daemon ended before it answered"),
         Row(.daemonNotFound, .notRunning, "the program jabberctld was not found"),
         Row(.accountNotFound, .notFound, "no such account"),

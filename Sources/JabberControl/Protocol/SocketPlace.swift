@@ -78,6 +78,45 @@ package struct SocketPlace: Sendable {
         connectionError() == 0
     }
 
+    /// What somebody at the socket says when asked.
+    package enum Answer: Sendable, Hashable {
+        /// Nobody listens, or who does is going.
+        case nobody
+        /// Somebody listens and says nothing: a daemon that hangs or was stopped, or no daemon.
+        case nothing
+        /// A daemon serves, even when it has no room for one more client.
+        case serves
+        /// A daemon is about to end.
+        case ends
+    }
+
+    /// Asks who is there: the greeting of a daemon that works comes at once.
+    ///
+    /// - Parameter limit: How long to wait for it.
+    package func ask(within limit: Duration) -> Answer {
+        guard let address = SocketAddress(unixPath: path), let probe = probe() else { return .nobody }
+        guard address.withSockaddr({ connect(probe.number, $0, $1) }) == 0 else {
+            return errno == EAGAIN ? .nothing : .nobody
+        }
+        let clock = SystemClock()
+        let end = clock.now + limit
+        var reader = ControlLineReader()
+        while true {
+            let rest = end - clock.now
+            var wait = pollfd(fd: probe.number, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&wait, 1, Int32(clamping: Int((rest.inSeconds * 1_000).rounded(.up))))
+            if ready == 0 || rest <= .zero { return .nothing }
+            guard ready > 0 else { continue }
+            guard let bytes = try? FileDescriptor(probe.number).readSome(name: path) else { return .nobody }
+            guard let line = reader.feed(bytes).lines.first else { continue }
+            guard case .notification(let word)? = try? ControlFrame.decode(line), word.method == "goodbye" else {
+                return .serves
+            }
+            let error = ControlError(json: word.params["error"]?.objectValue ?? [:])
+            return error.code == .daemonEnding ? .ends : .serves
+        }
+    }
+
     /// The process that made the socket listen; `nil` when nobody listens, or is too busy to be asked.
     package var listener: Int32? {
         guard let address = SocketAddress(unixPath: path), let probe = probe(),

@@ -104,11 +104,13 @@ actor ControlServer {
             let connection = ControlConnection(over: transport)
             let reason =
                 isClosing
-                ? "the daemon is ending"
-                : "the daemon has \(Self.maximumClients) clients already; end some of them, or use --no-daemon"
+                ? ControlError(.daemonEnding, "the daemon is ending")
+                : ControlError(
+                    .busy, "the daemon has \(Self.maximumClients) clients already; end some of them, or use --no-daemon"
+                )
             return transport.executor.run {
                 connection.start { _ in }
-                connection.close(saying: ControlError(.busy, reason))
+                connection.close(saying: reason)
             }
         }
         lastID += 1
