@@ -20,7 +20,8 @@ extension XMPPConfiguration {
         if let localpart = jid.localpart {
             credentials = .account(
                 SASLAccount(
-                    username: localpart, password: password?.secret, accessToken: accessToken?.secret,
+                    username: localpart, password: password?.secret, keys: password?.keptKeys,
+                    accessToken: accessToken?.secret,
                     showsCertificate: clientCertificate != nil,
                     address: jid.bare.description))
         } else {

@@ -125,10 +125,22 @@ public struct XMPPConfiguration: Sendable {
     }
 }
 
-/// A password: wiped from memory when nobody refers to it any more, and never part of any description.
+/// A password: wiped from memory when nobody refers to it any more, with all that was worked out of it, and never part of any
+/// description.
 public struct Password: Sendable, CustomStringConvertible, CustomDebugStringConvertible, ExpressibleByStringLiteral {
     /// The bytes, for those who compute with them.
     package let secret: SecretBytes
+    /// What the last login with SCRAM has worked out of it.
+    private let keys = Locked<SCRAMKeyMaterial?>(nil)
+
+    /// The keys that the last login has worked out, so that the next one to the same account need not (RFC 5802 §5.1). They are
+    /// shared by the copies of this value, and wiped together with the password.
+    package var keptKeys: SCRAMKeyMaterial? { keys.withLock { $0 } }
+
+    /// Keeps the keys of a login in which the server has proven itself, in place of earlier ones.
+    package func keep(_ keys: SCRAMKeyMaterial) {
+        self.keys.withLock { $0 = keys }
+    }
 
     /// Takes a password over. The string itself stays in memory until Swift releases it: read secrets as bytes where
     /// that matters.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import XMPPCore
-internal import XMPPCrypto
+package import XMPPCrypto
 package import XMPPXML
 
 /// Who to authenticate as, and what is allowed.
@@ -31,6 +31,8 @@ package struct SASLNegotiation: Sendable {
     package enum Outcome: Sendable, Equatable {
         /// This is to be sent.
         case send(Element)
+        /// This is to be worked out, where nothing else waits for it, and told to ``SASLNegotiation/derived(_:for:)``.
+        case derive(SCRAMKeyDerivation)
         /// The user is authenticated, and so is the server where the mechanism can do that; with what XEP-0388 brings.
         case succeeded(mechanism: String, SASL2Success?)
         /// It failed; `abort` is to be sent before the stream ends.
@@ -54,6 +56,8 @@ package struct SASLNegotiation: Sendable {
     /// Mechanisms that the server offered and then refused as such.
     private var refused: Set<SASLMechanismName> = []
     private var mechanism: (any SASLMechanism)?
+    /// The challenge that is answered when its keys have been worked out.
+    private var unanswered: (challenge: [UInt8], work: SCRAMKeyDerivation)?
     /// What the exchange is bound to; `nil` for nothing.
     private(set) var channelBinding: ChannelBindingType?
 
@@ -168,6 +172,7 @@ package struct SASLNegotiation: Sendable {
 
     private mutating func attempt(_ number: Int) -> Outcome {
         attempts = number + 1
+        unanswered = nil
         let remaining = SASLAdvertisement(
             mechanisms: offer.mechanisms.filter { !refused.contains($0) },
             channelBindingTypes: offer.channelBindingTypes, isSASL2: offer.isSASL2)
@@ -207,14 +212,46 @@ package struct SASLNegotiation: Sendable {
     private mutating func challenged(_ text: String) -> Outcome {
         do throws(SASLError) {
             let challenge = try SASLPayload.decode(text)
-            guard var current = mechanism else { throw .unexpectedMessage }
-            let answer = try current.respond(to: challenge)
-            mechanism = current
-            return .send(Element("response", namespace: profile.namespace, text: SASLPayload.encode(answer)))
+            // RFC 6120 §6.4.3: a challenge is answered before the next one comes.
+            guard let current = mechanism, unanswered == nil else { throw .unexpectedMessage }
+            if let work = try current.derivation(for: challenge) {
+                unanswered = (challenge, work)
+                return .derive(work)
+            }
+            return try answer(challenge)
         } catch {
             return broken("\(error)")
         }
     }
+
+    private mutating func answer(_ challenge: [UInt8]) throws(SASLError) -> Outcome {
+        guard var current = mechanism else { throw .unexpectedMessage }
+        let answer = try current.respond(to: challenge)
+        mechanism = current
+        return .send(Element("response", namespace: profile.namespace, text: SASLPayload.encode(answer)))
+    }
+
+    /// The keys that were asked for have been worked out, or could not be.
+    ///
+    /// - Returns: `nil` when nothing waits for them any more.
+    package mutating func derived(
+        _ outcome: Result<SCRAMKeyMaterial, CryptoError>, for work: SCRAMKeyDerivation
+    ) -> Outcome? {
+        guard let (challenge, expected) = unanswered, expected == work else { return nil }
+        unanswered = nil
+        do throws(SASLError) {
+            switch outcome {
+            case .success(let keys): mechanism?.take(keys)
+            case .failure(let error): throw .crypto(error)
+            }
+            return try answer(challenge)
+        } catch {
+            return broken("\(error)")
+        }
+    }
+
+    /// The keys of a login that has succeeded: worth keeping for the next.
+    package var keyMaterial: SCRAMKeyMaterial? { mechanism?.keyMaterial }
 
     /// Success is believed only when the mechanism says that the server has proven itself (RFC 5802 §5).
     private mutating func succeeded(_ element: Element) -> Outcome {

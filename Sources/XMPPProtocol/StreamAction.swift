@@ -19,6 +19,8 @@ package enum StreamAction: Sendable, Equatable {
     case limit(XMLLimits)
     /// Begin the TLS handshake on the present transport, with what is left of the last read as its first bytes.
     case startTLS
+    /// Work these keys out where nothing else waits for it, and tell ``StreamStateMachine/keysDerived(_:for:)``.
+    case deriveKeys(SCRAMKeyDerivation)
     /// Call ``StreamStateMachine/timerFired(_:)`` after this time; replaces a timer of the same name.
     case schedule(StreamTimer, after: Duration)
     /// Forget a timer.

@@ -81,6 +81,8 @@ package struct StreamStateMachine: Sendable {
     package internal(set) var hasAnticipated = false
     /// What the login was bound to; `nil` for nothing, or before it.
     package internal(set) var channelBinding: ChannelBindingType?
+    /// The keys that the login has worked out or used, once the server has proven itself: worth keeping for the next.
+    package internal(set) var scramKeys: SCRAMKeyMaterial?
     /// What the server has offered on this connection.
     package internal(set) var offered = OfferedFeatures()
     var hasAnnouncedConnection = false

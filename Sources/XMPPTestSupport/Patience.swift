@@ -10,4 +10,24 @@ public enum Patience {
 
     /// Whether the thread sanitizer's runtime is linked into this program: dlsym(3).
     package static let isSanitized = dlsym(nil, "__tsan_init") != nil
+
+    /// Looks again and again whether something is so, and returns when it is. For what nobody tells of: where there is an
+    /// event to wait for, wait for that.
+    ///
+    /// - Parameters:
+    ///   - what: What is waited for, for the person who reads the test's output.
+    ///   - limit: How long to look; default ``usual``.
+    ///   - isSo: The question; asked once at least.
+    /// - Throws: ``TestSupportError`` that names `what` when the time is up or the task is cancelled, as by a test's own time
+    ///   limit; what `isSo` throws.
+    package static func wait(
+        for what: String, within limit: Duration = usual, until isSo: () async throws -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + limit
+        while try await !isSo() {
+            guard !Task.isCancelled else { throw TestSupportError("called off while waiting for \(what)") }
+            guard ContinuousClock.now < end else { throw TestSupportError("waited \(limit) in vain for \(what)") }
+            await Task.yield()
+        }
+    }
 }

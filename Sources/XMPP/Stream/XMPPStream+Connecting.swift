@@ -160,6 +160,7 @@ extension XMPPStream {
                 isResumable: isResumable, memory: memory, isCautious: isCautious),
             resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil)
         attemptGotFeatures = false
+        isDerivingKeys = false
         attemptEnd = nil
         endpoint = target.description
         tlsContext = context

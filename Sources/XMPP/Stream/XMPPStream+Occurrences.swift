@@ -17,6 +17,7 @@ extension XMPPStream {
         case .authenticated(let mechanism):
             self.mechanism = mechanism
             channelBinding = machine.channelBinding?.rawValue
+            if let keys = machine.scramKeys { configuration.password?.keep(keys) }
             remember(mechanism: SASLMechanismName(rawValue: mechanism))
             log(.step, "authenticated with \(mechanism)")
             reached(.authenticated(mechanism: mechanism))

@@ -2,6 +2,7 @@
 
 internal import SocketIO
 internal import XMPPCore
+internal import XMPPCrypto
 internal import XMPPProtocol
 internal import XMPPXML
 
@@ -78,6 +79,7 @@ extension XMPPStream {
         case .startTLS:
             flush()
             startTLS()
+        case .deriveKeys(let work): derive(work)
         case .schedule(let timer, let delay): schedule(timer, after: delay)
         case .cancel(let timer): timers.removeValue(forKey: timer)?.cancel()
         case .emit(let occurrence): occurred(occurrence)
@@ -127,6 +129,29 @@ extension XMPPStream {
             return
         }
         perform(machine.timerFired(timer))
+        endTurn()
+    }
+
+    /// Works keys out on a queue of their own: a server chooses how long that takes, up to some seconds, and the socket, the
+    /// timers and whoever calls the attempt off share the stream's. No task: those have few threads, for the whole program.
+    private func derive(_ work: SCRAMKeyDerivation) {
+        log(.step, "working out keys, \(work.iterations) iterations")
+        isDerivingKeys = true
+        let generation = generation
+        StreamExecutor(label: "swift-xmpp.keys").run { [weak self, executor] in
+            let outcome = Result { () throws(CryptoError) in try work.keys() }
+            executor.run { [weak self] in
+                self?.assumeIsolated { $0.keysDerived(outcome, for: work, generation: generation) }
+            }
+        }
+    }
+
+    private func keysDerived(
+        _ outcome: Result<SCRAMKeyMaterial, CryptoError>, for work: SCRAMKeyDerivation, generation: Int
+    ) {
+        guard generation == self.generation else { return }
+        isDerivingKeys = false
+        perform(machine.keysDerived(outcome, for: work))
         endTurn()
     }
 

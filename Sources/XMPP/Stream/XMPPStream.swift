@@ -65,6 +65,8 @@ public actor XMPPStream {
     /// Whether TLS comes before the stream at the present target.
     var attemptIsDirect = false
     var tlsContext: TLSContext?
+    /// Whether the present attempt waits for keys that are being worked out.
+    var isDerivingKeys = false
     var attemptEnd: XMPPError?
     /// What earlier logins of the account left; `nil` before connecting.
     var memory: LoginMemory?

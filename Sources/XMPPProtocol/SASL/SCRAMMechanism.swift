@@ -87,7 +87,24 @@ package struct SCRAMMechanism: SASLMechanism {
         return gs2Header + clientFirstBare
     }
 
+    /// The iterations, when the server's first message asks for keys that are not there yet.
+    package func derivation(for challenge: [UInt8]) throws(SASLError) -> SCRAMKeyDerivation? {
+        guard case .waitingForServerFirst = phase, let secret, let password = secret.password else { return nil }
+        let first = try SCRAMServerFirst(challenge, clientNonce: nonce, limits: limits)
+        try checkDowngrade(first)
+        if let kept = secret.keys, first.isServed(by: kept, digest: digest) { return nil }
+        return SCRAMKeyDerivation(digest: digest, salt: first.salt, iterations: first.iterations, password: password)
+    }
+
+    /// Takes the keys for the server's first message.
+    package mutating func take(_ keys: SCRAMKeyMaterial) {
+        guard case .waitingForServerFirst = phase, let password = secret?.password else { return }
+        secret = SCRAMSecret(preparedPassword: password, keys: keys)
+    }
+
     /// `client-final-message` for the server's first message; nothing for its final one.
+    ///
+    /// Without ``take(_:)`` before it, the iterations are worked through here.
     package mutating func respond(to challenge: [UInt8]) throws(SASLError) -> [UInt8] {
         do throws(SASLError) {
             switch phase {
@@ -168,9 +185,7 @@ package struct SCRAMMechanism: SASLMechanism {
 
     private func keys(for first: SCRAMServerFirst) throws(SASLError) -> SCRAMKeyMaterial {
         guard let secret else { throw .unexpectedMessage }
-        if let kept = secret.keys, kept.fits(digest: digest, salt: first.salt, iterations: first.iterations) {
-            return kept
-        }
+        if let kept = secret.keys, first.isServed(by: kept, digest: digest) { return kept }
         guard let password = secret.password else { throw .staleKeys }
         do throws(CryptoError) {
             return try SCRAMKeyMaterial(

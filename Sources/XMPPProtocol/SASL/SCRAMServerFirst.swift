@@ -38,6 +38,11 @@ internal struct SCRAMServerFirst: Hashable {
         }
     }
 
+    /// Whether keys that are there are the ones that this message asks for.
+    func isServed(by keys: SCRAMKeyMaterial, digest: Digest) -> Bool {
+        keys.fits(digest: digest, salt: salt, iterations: iterations)
+    }
+
     private static func nonce(_ value: [UInt8], extending ours: [UInt8]) throws(SASLError) -> [UInt8] {
         // RFC 5802 §7, printable: visible ASCII; the comma is taken by the separator already.
         guard value.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .malformedMessage }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import XMPPCore
-internal import XMPPCrypto
+package import XMPPCrypto
 internal import XMPPXML
 
 extension StreamStateMachine {
@@ -85,14 +85,29 @@ extension StreamStateMachine {
         return follow(negotiation.received(element), negotiation)
     }
 
+    /// The keys that ``StreamAction/deriveKeys(_:)`` asked for have been worked out, or could not be.
+    package mutating func keysDerived(
+        _ outcome: Result<SCRAMKeyMaterial, CryptoError>, for work: SCRAMKeyDerivation
+    ) -> [StreamAction] {
+        guard case .authenticating(var negotiation) = state, let next = negotiation.derived(outcome, for: work)
+        else { return [] }
+        return follow(next, negotiation)
+    }
+
     private mutating func follow(
         _ outcome: SASLNegotiation.Outcome, _ negotiation: SASLNegotiation
     ) -> [StreamAction] {
         var hadToken = false
         if case .authenticating(let before) = state { hadToken = !before.hasLostToken }
         let news: [StreamAction] = hadToken && negotiation.hasLostToken ? [.emit(.token(nil))] : []
-        if case .succeeded = outcome { channelBinding = negotiation.channelBinding }
+        if case .succeeded = outcome {
+            channelBinding = negotiation.channelBinding
+            scramKeys = negotiation.keyMaterial
+        }
         switch outcome {
+        case .derive(let work):
+            state = .authenticating(negotiation)
+            return news + [.deriveKeys(work)]
         case .send(let element):
             state = .authenticating(negotiation)
             return news + [.send(element)]

@@ -74,7 +74,7 @@ struct MachineWatch {
             try require(delay > .zero, "the timer \(timer) without a delay")
             timers.insert(timer)
         case .emit(let occurrence): try occurred(occurrence)
-        case .restartParser, .limit, .cancel, .closeTransport, .abortTransport: break
+        case .restartParser, .limit, .deriveKeys, .cancel, .closeTransport, .abortTransport: break
         }
     }
 

@@ -107,6 +107,9 @@ struct MachineRun {
             case .restartParser(let limits): parser = XMLStreamParser(limits: limits)
             case .limit(let limits): parser.limits = limits
             case .startTLS: isSecuring = true
+            case .deriveKeys(let work):
+                let keys = Result { () throws(CryptoError) in try work.keys() }
+                perform(machine.keysDerived(keys, for: work))
             case .emit(.stanza(let element)):
                 outcome.stanzas.append(element)
                 machine.handledStanza()
