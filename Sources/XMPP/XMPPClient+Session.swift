@@ -68,6 +68,7 @@ extension XMPPClient {
         let stream = XMPPStream(
             configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store,
             rooms: rooms)
+        if configuration.usesCarbons { await stream.wishForCarbons() }
         guard supervisor != nil else { return nil }
         self.stream = stream
         await prepareUnlessStopped(stream)

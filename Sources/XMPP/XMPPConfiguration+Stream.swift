@@ -9,8 +9,11 @@ extension XMPPConfiguration {
     /// - Parameters:
     ///   - isResumable: Whether the server is asked to keep the session when the connection is lost.
     ///   - memory: What earlier logins left.
+    ///   - inlineFeatures: What to switch on together with the binding, where the server can do that.
     ///   - isCautious: Whether nothing is sent before the server has offered it on this connection.
-    func stream(isResumable: Bool, memory: LoginMemory? = nil, isCautious: Bool = true) -> StreamConfiguration {
+    func stream(
+        isResumable: Bool, memory: LoginMemory? = nil, inlineFeatures: [InlineFeature] = [], isCautious: Bool = true
+    ) -> StreamConfiguration {
         var policy = SASLPolicy()
         policy.allowsPlain = allowsPlain
         policy.hasUsedSCRAM = hasUsedSCRAM || memory?.hasUsedSCRAM == true
@@ -37,7 +40,8 @@ extension XMPPConfiguration {
             language: language, sessionLimits: limits, usesStreamManagement: usesStreamManagement,
             isResumable: isResumable, usesSASL2: usesSASL2,
             userAgent: memory.map { UserAgent(id: $0.userAgentID, software: software.name) },
-            bindTag: jid.resourcepart ?? software.name, keepalive: keepalive, timeouts: timeouts, random: random)
+            bindTag: jid.resourcepart ?? software.name, inlineFeatures: inlineFeatures, keepalive: keepalive,
+            timeouts: timeouts, random: random)
         if !isCautious { stream.expected = memory?.offered }
         return stream
     }

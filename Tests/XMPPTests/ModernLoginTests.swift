@@ -54,6 +54,25 @@ struct ModernLoginTests {
         await server.stop()
     }
 
+    @Test("carbons are switched on with the binding where that is offered, and asked for where not (XEP-0386 §3.2)")
+    func carbons() async throws {
+        for (offered, isUsed) in [([MessageCarbon.namespace], true), ([], true), ([MessageCarbon.namespace], false)] {
+            let server = try await modern { $0.bind2Features = offered }
+            var configuration = try await server.configuration(for: "romeo", resource: "orchard")
+            configuration.usesCarbons = isUsed
+            let client = XMPPClient(configuration)
+            try await client.start()
+            await client.stop()
+            let sent = await server.transcript.filter { $0.direction == .fromClient }.map(\.element)
+            let bind = sent.first { $0.localName == "authenticate" }?.children.first { $0.localName == "bind" }
+            let wishes = bind?.children.filter { $0.namespace == MessageCarbon.namespace }.map(\.localName)
+            #expect(wishes == (isUsed && !offered.isEmpty ? ["enable"] : []), "\(offered) \(isUsed)")
+            let requests = sent.filter { $0.children.first?.namespace == MessageCarbon.namespace }
+            #expect(requests.map(\.localName) == (isUsed && offered.isEmpty ? ["iq"] : []), "\(offered) \(isUsed)")
+            await server.stop()
+        }
+    }
+
     @Test("a wrong password is tried once")
     func wrongPassword() async throws {
         let server = try await modern()

@@ -157,7 +157,7 @@ extension XMPPStream {
         keeping?.forgetReceived()
         machine = StreamStateMachine(
             configuration: configuration.stream(
-                isResumable: isResumable, memory: memory, isCautious: isCautious),
+                isResumable: isResumable, memory: memory, inlineFeatures: inlineWishes, isCautious: isCautious),
             resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil)
         attemptGotFeatures = false
         isDerivingKeys = false

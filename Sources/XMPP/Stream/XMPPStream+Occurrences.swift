@@ -59,6 +59,7 @@ extension XMPPStream {
     private func established(_ session: EstablishedSession) {
         start = .fresh
         discovered = DiscoveryCache()
+        inlineFeatures = session.inlineFeatures
         // Whoever brings the new session online needs to hear at once when that fails.
         outlivesConnection = false
         keepBeginning(of: session.jid)

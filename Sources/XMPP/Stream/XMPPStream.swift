@@ -73,6 +73,10 @@ public actor XMPPStream {
     /// Whether ``memory`` holds something that is not saved yet.
     var isMemoryChanged = false
     var isDisconnecting = false
+    /// What to switch on together with the binding of a resource, where the server can do that (XEP-0386).
+    var inlineWishes: [InlineFeature] = []
+    /// What was switched on with it, by its name in service discovery.
+    var inlineFeatures: Set<String> = []
 
     /// Whether the server is asked to keep the session when the connection is lost.
     let isResumable: Bool

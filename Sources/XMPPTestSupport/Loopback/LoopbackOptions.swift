@@ -33,6 +33,8 @@ public struct LoopbackOptions: Sendable {
     public var offersSASL2 = false
     /// Whether a resource can be bound together with SASL2 (XEP-0386).
     public var offersBind2 = true
+    /// What else is offered to be switched on with it, by its name in service discovery; nothing comes of it here.
+    public var bind2Features: [String] = []
     /// Whether archives begin anew with each page, so that reading them never ends.
     public var archiveGoesInCircles = false
     /// Whether tokens are given, and taken, together with SASL2 (XEP-0484).

@@ -37,16 +37,9 @@ extension LoopbackSession {
         var inline = Element("inline", namespace: Namespace.sasl2)
         if options.offersBind2 {
             var bind = Element("bind", namespace: Namespace.bind2)
-            if options.offersStreamManagement {
-                bind.append(
-                    Element(
-                        "inline", namespace: Namespace.bind2,
-                        children: [
-                            Element(
-                                "feature", namespace: Namespace.bind2,
-                                attributes: ["var": Namespace.streamManagement])
-                        ]))
-            }
+            let names = (options.offersStreamManagement ? [Namespace.streamManagement] : []) + options.bind2Features
+            let features = names.map { Element("feature", namespace: Namespace.bind2, attributes: ["var": $0]) }
+            if !features.isEmpty { bind.append(Element("inline", namespace: Namespace.bind2, children: features)) }
             inline.append(bind)
         }
         if options.offersStreamManagement { inline.append(Element("sm", namespace: Namespace.streamManagement)) }

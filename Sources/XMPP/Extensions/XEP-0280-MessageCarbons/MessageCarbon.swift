@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import XMPPCore
+internal import XMPPProtocol
 internal import XMPPXML
 
 /// A copy of a message that another client of the same account has sent or received (XEP-0280).
@@ -29,6 +30,9 @@ public struct MessageCarbon: Sendable, Hashable {
         self.message = message
         self.delay = delay
     }
+
+    /// What asks for copies.
+    static var enableRequest: Element { Element("enable", namespace: namespace) }
 
     /// Reads the wrapper in a message whose sender was found to be the own account; `nil` when the wrapper holds anything but
     /// one message, or one that does not concern the account: the server copies nobody else's (XEP-0280 §6).
@@ -63,12 +67,19 @@ extension XMPPStream {
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``: a server that does not do it answers with an error.
     public func enableCarbons() async throws(XMPPError) {
-        try await request(IQ(.set, payload: Element("enable", namespace: MessageCarbon.namespace)))
+        try await request(IQ(.set, payload: MessageCarbon.enableRequest))
     }
 
-    /// Asks for copies without waiting, so that more can go out in the same flight. A server that makes none is none the worse.
+    /// Has copies asked for together with the next binding of a resource, where the server can do that (XEP-0386 §3.2).
+    func wishForCarbons() {
+        inlineWishes.append(InlineFeature(name: MessageCarbon.namespace, request: MessageCarbon.enableRequest))
+    }
+
+    /// Asks for copies without waiting, so that more can go out in the same flight, unless the binding of the resource has
+    /// brought them. A server that makes none is none the worse.
     package func requestCarbons() async throws(XMPPError) {
-        abandon(try await ask(IQ(.set, payload: Element("enable", namespace: MessageCarbon.namespace))))
+        guard !inlineFeatures.contains(MessageCarbon.namespace) else { return }
+        abandon(try await ask(IQ(.set, payload: MessageCarbon.enableRequest)))
     }
 
     /// Asks for no more copies (XEP-0280 §5).
