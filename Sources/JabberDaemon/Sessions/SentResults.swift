@@ -14,21 +14,18 @@ struct SentResults: Sendable {
         let to: JID
     }
 
-    private var results: [Key: Task<JSONObject, Never>] = [:]
-    private var order: [Key] = []
+    private var results = LatestEntries<Key, Task<JSONObject, Never>>(maximumCount: maximumCount)
 
     /// The message that was sent before; it may be on its way still.
     subscript(_ key: Key) -> Task<JSONObject, Never>? { results[key] }
 
     /// Notes a message that is being sent.
     mutating func note(_ key: Key, _ result: Task<JSONObject, Never>) {
-        if results.updateValue(result, forKey: key) == nil { order.append(key) }
-        if order.count > Self.maximumCount { results[order.removeFirst()] = nil }
+        results.store(result, for: key)
     }
 
     /// Forgets a message that did not leave: it may be tried again.
     mutating func forget(_ key: Key) {
-        results[key] = nil
-        order.removeAll { $0 == key }
+        results.forget(key)
     }
 }

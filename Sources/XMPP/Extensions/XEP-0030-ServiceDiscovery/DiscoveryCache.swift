@@ -13,16 +13,14 @@ struct DiscoveryCache: Sendable {
     /// How many answers are remembered; 500. A further one replaces the oldest.
     static let maximumEntries = 500
 
-    private var entries: [Key: DiscoveryInformation] = [:]
-    private var order: [Key] = []
+    private var entries = LatestEntries<Key, DiscoveryInformation>(maximumCount: maximumEntries)
 
     /// The answer to a question that was asked before.
     subscript(key: Key) -> DiscoveryInformation? { entries[key] }
 
     /// Remembers an answer.
     mutating func store(_ information: DiscoveryInformation, for key: Key) {
-        if entries.updateValue(information, forKey: key) == nil { order.append(key) }
-        if order.count > Self.maximumEntries { entries[order.removeFirst()] = nil }
+        entries.store(information, for: key)
     }
 }
 

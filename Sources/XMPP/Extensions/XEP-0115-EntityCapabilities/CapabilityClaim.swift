@@ -62,7 +62,7 @@ final class CapabilitiesCache: Sendable {
     /// How many hashes are remembered; 1,000. A further one replaces the oldest.
     static let maximumEntries = 1_000
 
-    private struct Key: Hashable {
+    private struct Key: Hashable, Sendable {
         let rules: CapabilityClaim.Rules
         let digest: Digest
         let hash: String
@@ -74,26 +74,17 @@ final class CapabilitiesCache: Sendable {
         }
     }
 
-    private struct State {
-        var entries: [Key: DiscoveryInformation] = [:]
-        var order: [Key] = []
-    }
-
-    private let state = Locked(State())
+    private let entries = Locked(LatestEntries<Key, DiscoveryInformation>(maximumCount: maximumEntries))
 
     /// What a claim stands for; `nil` while nobody has shown it.
     subscript(claim: CapabilityClaim) -> DiscoveryInformation? {
-        state.withLock { $0.entries[Key(claim)] }
+        entries.withLock { $0[Key(claim)] }
     }
 
     /// Remembers what a claim stands for, if it is met (XEP-0115 §5.4).
     func store(_ information: DiscoveryInformation, for claim: CapabilityClaim) {
         guard claim.isMet(by: information) else { return }
-        let key = Key(claim)
-        state.withLock { state in
-            if state.entries.updateValue(information, forKey: key) == nil { state.order.append(key) }
-            if state.order.count > Self.maximumEntries { state.entries[state.order.removeFirst()] = nil }
-        }
+        entries.withLock { $0.store(information, for: Key(claim)) }
     }
 }
 
