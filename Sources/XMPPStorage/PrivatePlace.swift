@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import SocketIO
 internal import XMPPCore
 
 /// The place of a file that only its owner may read, whatever the umask says.
@@ -11,10 +12,7 @@ struct PrivatePlace: Sendable {
     /// The files that SQLite keeps beside a database.
     private static let companions = ["-wal", "-shm", "-journal"]
 
-    private var folder: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
+    private var folder: String { PrivateFolder.containing(path) }
 
     /// Makes the folder (0700) and the file (0600) where they are missing, and refuses what others can read or have made.
     ///
@@ -24,7 +22,11 @@ struct PrivatePlace: Sendable {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw StorageError(.permissions, file: path, "\(path) is no absolute path; name the file from the root")
         }
-        try Self.makeFolder(folder, for: path)
+        do throws(SystemError) {
+            try PrivateFolder.make(folder)
+        } catch {
+            throw failure("create", error.subject, error.code)
+        }
         var status = stat()
         guard lstat(folder, &status) == 0 else { throw failure("look at", folder) }
         // A link to a folder is the user's own affair; what it leads to counts.
@@ -64,15 +66,7 @@ struct PrivatePlace: Sendable {
         guard descriptor >= 0 else { throw failure("create", path) }
         defer { close(descriptor) }
         guard fchmod(descriptor, 0o600) == 0 else { throw failure("create", path) }
-        syncFolder()
-    }
-
-    /// The name of the file is on the disk as well as what it holds.
-    private func syncFolder() {
-        let handle = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard handle >= 0 else { return }
-        fsync(handle)
-        close(handle)
+        PrivateFolder.sync(folder)
     }
 
     /// Moves a damaged file out of the way, with what SQLite has beside it; nothing that is there is overwritten.
@@ -92,37 +86,14 @@ struct PrivatePlace: Sendable {
                 throw failure("set aside", path + suffix)
             }
             guard unlink(path) == 0 else { throw failure("set aside", path) }
-            syncFolder()
+            PrivateFolder.sync(folder)
             return target
         }
         throw StorageError(
             .other, file: path, "cannot set \(path) aside: too many damaged files are there; remove some")
     }
 
-    private static func makeFolder(_ folder: String, for path: String) throws(StorageError) {
-        guard mkdir(folder, 0o700) != 0 else {
-            // mkdir(2) takes the umask off: one that keeps the owner out would keep us out.
-            chmod(folder, 0o700)
-            return
-        }
-        switch errno {
-        case EEXIST: return
-        case ENOENT:
-            guard let slash = folder.lastIndex(of: "/"), slash > folder.startIndex else {
-                throw PrivatePlace(path: path).failure("create", folder)
-            }
-            try makeFolder(String(folder[..<slash]), for: path)
-            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-                throw PrivatePlace(path: path).failure("create", folder)
-            }
-            chmod(folder, 0o700)
-        default:
-            throw PrivatePlace(path: path).failure("create", folder)
-        }
-    }
-
-    private func failure(_ verb: String, _ subject: String) -> StorageError {
-        let number = errno
+    private func failure(_ verb: String, _ subject: String, _ number: Int32 = errno) -> StorageError {
         let code: StorageError.Code =
             switch number {
             case ENOSPC, EDQUOT: .full

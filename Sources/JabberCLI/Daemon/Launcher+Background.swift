@@ -105,6 +105,8 @@ extension Launcher {
         guard log >= 0 else {
             throw ControlError(.inputOutput, "cannot create \(path): \(String(cString: strerror(errno)))")
         }
+        // A umask that keeps the owner out would keep us out.
+        fchmod(log, 0o600)
         return log
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import SocketIO
 
 /// Files that may hold a secret: read with a look at who else can, written so that nobody else ever could.
 package enum PrivateFile {
@@ -117,11 +118,7 @@ package enum PrivateFile {
             unlink(temporary)
             throw error
         }
-        let handle = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if handle >= 0 {
-            fsync(handle)
-            Glibc.close(handle)
-        }
+        PrivateFolder.sync(folder)
     }
 
     /// The file that a path leads to, whether it exists or not.
@@ -141,7 +138,7 @@ package enum PrivateFile {
 
     /// The folder that a file is in.
     package static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        PrivateFolder.containing(path)
     }
 
     /// Does something while nobody else who asks for the same folder's turn does, in this process or another; waits for its
@@ -191,25 +188,19 @@ package enum PrivateFile {
         return names.sorted()
     }
 
-    /// Makes a folder and those above it, 0700 each, where they are missing.
+    /// Makes a folder and those above it, 0700 each whatever the umask, where they are missing.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
     package static func makeFolder(_ path: String) throws(ControlError) {
-        guard !path.isEmpty, mkdir(path, 0o700) != 0 else { return }
-        switch errno {
-        case EEXIST:
-            return
-        case ENOENT:
-            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw failure("create", path) }
-            try makeFolder(String(path[..<slash]))
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("create", path) }
-        default:
-            throw failure("create", path)
+        do throws(SystemError) {
+            try PrivateFolder.make(path)
+        } catch {
+            throw failure("create", error.subject, error.code)
         }
     }
 
-    private static func failure(_ verb: String, _ path: String) -> ControlError {
-        ControlError(.inputOutput, "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
+    private static func failure(_ verb: String, _ path: String, _ number: Int32 = errno) -> ControlError {
+        ControlError(.inputOutput, "cannot \(verb) \(path): \(String(cString: strerror(number)))")
     }
 
     private static func userName(_ user: UInt32) -> String {
