@@ -118,12 +118,12 @@ let package = Package(
             name: "xmpp-outbox", dependencies: ["XMPPStorage", "XMPP", "XMPPTestSupport", "CSQLite"],
             path: "Benchmarks/Outbox", swiftSettings: strict + [callerIsolated]),
 
-        tests("XMPPXMLTests", ["XMPPXML"]),
+        tests("XMPPXMLTests", ["XMPPXML", "XMPPTestSupport"]),
         tests("XMPPCryptoTests", ["XMPPCrypto"]),
-        tests("SocketIOTests", ["SocketIO"]),
+        tests("SocketIOTests", ["SocketIO", "XMPPTestSupport"]),
         tests("XMPPCoreTests", ["XMPPCore", "XMPPXML"]),
         tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto"]),
-        tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL"]),
+        tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL", "XMPPTestSupport"]),
         tests(
             "XMPPStorageTests",
             ["XMPPStorage", "XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPTestSupport", "CSQLite"],

@@ -75,7 +75,9 @@ struct LastingProgramTests {
             #expect(try await home.run("connect").code == 0)
             try home.write("nurse")
             daemon.kill(SIGHUP)
-            while try await home.run("connect", "nurse").code == 4 {}
+            try await Patience.wait(for: "the daemon to know nurse") {
+                try await home.run("connect", "nurse").code != 4
+            }
             #expect(try await home.run("status", "-q").code == 0)
             daemon.kill(SIGTERM)
             #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)

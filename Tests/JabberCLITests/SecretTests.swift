@@ -182,6 +182,12 @@ struct SecretTests {
             ("session.password", ["password": [.string(Self.marker)]]), ("ping", ["password": .string(Self.marker)]),
         ]
         let tool = FileDescriptor(ends[0])
+        var seen: [UInt8] = []
+        func readLines(_ count: Int) throws {
+            while seen.count(where: { $0 == 10 }) < count, let piece = try tool.readSome(name: "the socket") {
+                seen += piece
+            }
+        }
         for (number, request) in requests.enumerated() {
             var params = request.1
             params["session"] = session
@@ -190,11 +196,10 @@ struct SecretTests {
                 "params": .object(params),
             ]
             try tool.writeAll(Array((line.text + "\n").utf8), name: "the control socket")
+            // Requests are worked at side by side: the password has to be there before those that need it.
+            if number == 0 { try readLines(2) }
         }
-        var seen: [UInt8] = []
-        while seen.count(where: { $0 == 10 }) < requests.count + 1, let piece = try tool.readSome(name: "the socket") {
-            seen += piece
-        }
+        try readLines(requests.count + 1)
         let text = String(decoding: seen, as: UTF8.self)
         #expect(text.contains("roundTrips"), "\(text)")
         #expect(leaks(["answers": text]) == [])

@@ -232,7 +232,7 @@ struct LastingDaemonTests {
             #expect(await daemon.failure("status")?.code == .busy)
             await clients.removeLast().close()
             // The daemon hears of the end a moment later.
-            while await daemon.failure("status")?.code == .busy {}
+            try await Patience.wait(for: "a place") { await daemon.failure("status")?.code != .busy }
             for client in clients { await client.close() }
         }
     }

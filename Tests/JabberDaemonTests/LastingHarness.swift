@@ -112,13 +112,16 @@ final class LastingHarness: Sendable {
 
     /// Calls a method, again while the daemon has too many clients, as the tool does.
     func patientCall(_ method: String, _ params: JSONObject = [:]) async throws -> JSONObject {
-        while true {
+        var result: JSONObject = [:]
+        try await Patience.wait(for: "\(method), which the daemon is too busy for") {
             do {
-                return try await call(method, params)
+                result = try await call(method, params)
+                return true
             } catch let error as ControlError where error.code == .busy {
-                await Task.yield()
+                return false
             }
         }
+        return result
     }
 
     /// The error that a method ends with.

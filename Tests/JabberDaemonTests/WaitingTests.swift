@@ -19,7 +19,7 @@ struct WaitingTests {
         let error = try await #require(throws: ControlError.self) {
             try await Race.run(within: .milliseconds(20)) { () throws(ControlError) in
                 // Deaf to cancellation, until the test lets go.
-                while !isOver.isUp { await Task.yield() }
+                try? await Patience.wait(for: "the test") { isOver.isUp }
             }
         }
         #expect(error.code == .timedOut)

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Testing
+import XMPPTestSupport
 
 @testable import SocketIO
 
@@ -110,7 +111,7 @@ import Testing
         let full = try fullListener()
         let clock = ManualClock()
         async let outcome: Result<SocketTransport, SystemError> = attempt(full.listener.address, clock)
-        while clock.scheduled == 0 { await Task.yield() }
+        try await Patience.wait(for: "the time-out to be set") { clock.scheduled > 0 }
         clock.advance(by: .seconds(10))
         guard case .failure(let error) = await outcome else {
             Issue.record("connected")
@@ -134,12 +135,12 @@ import Testing
         let clock = ManualClock()
         let address = full.listener.address
         let task = Task {
-            if beforeItBegins { while !Task.isCancelled { await Task.yield() } }
+            if beforeItBegins { try await Patience.wait(for: "the cancellation") { Task.isCancelled } }
             return await attempt(address, clock)
         }
-        if !beforeItBegins { while clock.scheduled == 0 { await Task.yield() } }
+        if !beforeItBegins { try await Patience.wait(for: "the time-out to be set") { clock.scheduled > 0 } }
         task.cancel()
-        guard case .failure(let error) = await task.value else {
+        guard case .failure(let error) = try await task.value else {
             Issue.record("connected")
             return
         }

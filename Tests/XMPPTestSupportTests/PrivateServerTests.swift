@@ -29,7 +29,7 @@ struct PrivateServerTests {
         let folder = try TemporaryFolder()
         let process = try ServerProcess(
             "/bin/sh", ["-c", "echo no such luck; exit 3"], logFile: folder.file("log"))
-        while process.isRunning { await Task.yield() }
+        try await Patience.wait(for: "the program to end") { !process.isRunning }
         #expect(process.logTail == "no such luck\n")
         await process.stop()
     }

@@ -89,7 +89,11 @@ struct NewerServerTests {
                 try await juliet.send(Message(to: his, body: body))
                 sent.append(body)
                 if number == 1 { await romeo.stream?.cut() }
-                while await !(romeo.stream?.isEstablished ?? false) { _ = try? await romeo.start() }
+                try await Patience.wait(for: "romeo to be back") {
+                    if await romeo.stream?.isEstablished == true { return true }
+                    _ = try? await romeo.start()
+                    return false
+                }
             }
         }
         for body in sent { await recorder.heard("message \(hers) \(body)") }

@@ -120,7 +120,9 @@ struct OwnLimitsTests {
             $0["id"] == "q\(XMPPStream.maximumAnswersInProgress)"
         }
         #expect(try IQ(refusal).error?.condition == .resourceConstraint)
-        while gate.withLock({ $0.count }) < XMPPStream.maximumAnswersInProgress { await Task.yield() }
+        try await Patience.wait(for: "all answers to be under way") {
+            gate.withLock { $0.count } >= XMPPStream.maximumAnswersInProgress
+        }
         for continuation in gate.withLock({ $0 }) { continuation.resume() }
         _ = try await server.firstElement(from: "romeo") { $0["id"] == "q0" }
         await stream.disconnect()

@@ -31,7 +31,11 @@ struct RealResumptionTests {
                 try await romeo.send(Message(to: hers, body: body))
                 sent.append(body)
                 if number == 1 { await romeo.stream?.cut() }
-                while await !(romeo.stream?.isEstablished ?? false) { _ = try? await romeo.start() }
+                try await Patience.wait(for: "romeo to be back") {
+                    if await romeo.stream?.isEstablished == true { return true }
+                    _ = try? await romeo.start()
+                    return false
+                }
             }
         }
         for body in sent {

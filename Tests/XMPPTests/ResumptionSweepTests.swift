@@ -77,13 +77,13 @@ struct ResumptionSweepTests {
         let juliet = try JID("juliet@example.net/balcony")
         for id in ids {
             // What could not be sent has not been sent, and is tried again by whoever wants it sent.
-            while true {
+            try await Patience.wait(for: "\(id) to be sent") {
                 do {
                     try await client.start()
                     try await client.send(Message(to: juliet, body: id, id: id))
-                    break
+                    return true
                 } catch {
-                    await Task.yield()
+                    return false
                 }
             }
         }

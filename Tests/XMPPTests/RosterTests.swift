@@ -111,7 +111,9 @@ struct ClientTests {
         for try await event in events {
             if case .disconnected = event { break }
         }
-        while case .online = await client.state { await Task.yield() }
+        try await Patience.wait(for: "the client to be offline") {
+            if case .online = await client.state { false } else { true }
+        }
         guard case .failed(let reason) = await client.state else {
             Issue.record("\(await client.state)")
             return

@@ -116,7 +116,7 @@ struct RoughHandlingTests {
             #expect(await stream.isEstablished == false)
         }
         // The last goodbye may still be on its way.
-        while await server.openConnections > 0 { await Task.yield() }
+        try await Patience.wait(for: "the last connection to close") { await server.openConnections == 0 }
         await server.stop()
     }
 

@@ -4,6 +4,7 @@ import Dispatch
 import Glibc
 import SocketIO
 import Testing
+import XMPPTestSupport
 
 @testable import XMPPTransport
 
@@ -126,7 +127,7 @@ private struct FixedAddresses: AddressResolver {
     @Test("a look-up that was cancelled ends")
     func cancelledLookUp() async throws {
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            try await Patience.wait(for: "the cancellation") { Task.isCancelled }
             return try await SystemAddressResolver().addresses(of: "localhost", port: 7)
         }
         task.cancel()

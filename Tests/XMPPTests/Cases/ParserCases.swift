@@ -144,7 +144,7 @@ struct ParserCases {
             """
         ) { stream in
             // Waits for the third message by way of the presence before it, then asks for the rest.
-            while await stream.buddies.isEmpty { await Task.yield() }
+            try await Patience.wait(for: "the presence") { await !stream.buddies.isEmpty }
             try await stream.send(IQ(.get, id: "go", payload: Element("ping", namespace: Namespace.ping)).element)
         }
         #expect(scene.bodies == ["1", "2", "3", "4"])

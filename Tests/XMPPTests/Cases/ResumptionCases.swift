@@ -125,7 +125,11 @@ struct ResumptionCases {
             for _ in 0..<50 {
                 group.addTask {
                     // A start ends with the first failure; the client goes on.
-                    while (try? await client.start()) == nil { await client.reconnectNow() }
+                    try? await Patience.wait(for: "the client to be online") {
+                        if (try? await client.start()) != nil { return true }
+                        await client.reconnectNow()
+                        return false
+                    }
                 }
             }
         }

@@ -83,7 +83,10 @@ struct CapabilitiesTests {
             let before = await session.server.sent().count
             let task = Task { try await session.stream.capabilities(of: JID("juliet@example.com/\(resource)")) }
             if let answered {
-                while await session.server.sent().count == before { await session.server.settle() }
+                try await Patience.wait(for: "the question") {
+                    await session.server.settle()
+                    return await session.server.sent().count > before
+                }
                 let asked = try #require(await session.server.sent().last)
                 #expect(asked.children.first?["node"] == claim.node)
                 let answer = IQ(.result, id: asked["id"], payload: answered.element(node: claim.node))

@@ -104,7 +104,7 @@ private struct KilledRun {
         let first = try await client(store)
         let juliet = try JID("juliet@example.net/balcony")
         let life = Task {
-            while !Task.isCancelled, (try? await first.start()) == nil {}
+            try? await Patience.wait(for: "the first run to be online") { (try? await first.start()) != nil }
             for id in ids where !Task.isCancelled {
                 guard (try? await first.send(Message(to: juliet, body: id, id: id))) != nil else { continue }
                 reported.withLock { $0.append(id) }
@@ -118,7 +118,7 @@ private struct KilledRun {
             let (commits, commit) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let second = try await client(MortalStore(try await durableStore(commit), nil))
             let timer = SystemClock().schedule(after: .seconds(10), on: Self.executor) { commit.finish() }
-            while (try? await second.start()) == nil {}
+            try await Patience.wait(for: "the second run to be online") { (try? await second.start()) != nil }
             if await second.stream?.isResumed == true { tally.resumed += 1 }
             await echoes(of: reported.withLock { $0 }, commits)
             timer.cancel()

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import XMPPTestSupport
+internal import Glibc
 
 /// A file system of its own with little room, for as long as the object lives. Takes root.
-final class SmallDisk: Sendable {
-    let folder: TemporaryFolder
-    let path: String
+package final class SmallDisk: Sendable {
+    private let folder: TemporaryFolder
+    /// Where it is.
+    package let path: String
 
     /// Whether this process may mount one.
-    static var isPossible: Bool { (try? SmallDisk(kilobytes: 64)) != nil }
+    package static var isPossible: Bool { (try? SmallDisk(kilobytes: 64)) != nil }
 
-    init(kilobytes: Int) throws {
+    /// Mounts one.
+    ///
+    /// - Parameter kilobytes: Its size in KiB, a whole number of pages.
+    /// - Throws: ``TestSupportError`` when it cannot be mounted.
+    package init(kilobytes: Int) throws(TestSupportError) {
         folder = try TemporaryFolder(prefix: "swift-xmpp-disk")
         path = try folder.makeFolder("disk")
         guard mount("tmpfs", path, "tmpfs", 0, "size=\(kilobytes)k,mode=0700") == 0 else {
@@ -23,10 +27,13 @@ final class SmallDisk: Sendable {
         umount2(path, Int32(MNT_DETACH))
     }
 
-    func file(_ name: String) -> String { "\(path)/\(name)" }
+    /// The path of a file on it.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes the file system one that can only be read, or one that can be written again.
-    func setReadOnly(_ isReadOnly: Bool) -> Bool {
+    ///
+    /// - Returns: Whether that was possible.
+    package func setReadOnly(_ isReadOnly: Bool) -> Bool {
         let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
         return mount("tmpfs", path, "tmpfs", flags, "mode=0700") == 0
     }
