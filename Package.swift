@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 // SPDX-License-Identifier: Apache-2.0
 
 // The stairs of the house: a target may depend on targets of lower floors only.
@@ -142,7 +142,7 @@ let package = Package(
             ["JabberCLI", "JabberControl", "SocketIO", "XMPP", "XMPPTestSupport", "jabberctl", "jabberctld"]),
         fuzz,
         tests("HouseTests", []),
-        tests("ManualTests", ["XMPP", "XMPPTestSupport"]),
+        tests("ManualTests", ["XMPP", "XMPPStorage", "XMPPTestSupport"]),
         tests(
             "IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon", "SocketIO"]),
     ]

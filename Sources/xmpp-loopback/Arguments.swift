@@ -12,7 +12,7 @@ struct Arguments {
             ready host=127.0.0.1 port=N direct-tls-port=M ca=PATH domain=D
         and serves until SIGTERM, SIGINT, or the end of its standard input when that is a pipe.
 
-          --demo               domain example.org, an account “juliet” (password on the line), lively buddies
+          --demo               domain example.org, an account (address and password on the line), lively buddies
           --domain D           the domain to serve (default: localhost)
           --port N             the port (default: one that is free)
           --account U:P        an account; may be given again

@@ -13,15 +13,15 @@ func say(_ line: String, to stream: Int32 = STDOUT_FILENO) {
 /// Starts the server, says where it is, serves until there is a reason to stop.
 func serve(_ arguments: Arguments) async throws(TestSupportError) {
     var accounts = arguments.accounts
+    let domain = arguments.domain ?? (arguments.isDemo ? Demonstration.domain : "localhost")
     var announcement = ""
     if arguments.isDemo {
         let password = accounts[Demonstration.username] ?? SecureRandom().identifier()
         accounts[Demonstration.username] = password
-        announcement = " account=\(Demonstration.username) password=\(password)"
+        announcement = " account=\(Demonstration.username)@\(domain) password=\(password)"
     }
     let server = try await LoopbackServer.start(
-        domain: arguments.domain ?? (arguments.isDemo ? Demonstration.domain : "localhost"), accounts: accounts,
-        port: arguments.port, options: arguments.options)
+        domain: domain, accounts: accounts, port: arguments.port, options: arguments.options)
     for buddy in Demonstration.buddies where arguments.isDemo { try await server.add(buddy) }
     let directTLS = server.directTLSPort.map { " direct-tls-port=\($0)" } ?? ""
     say(

@@ -74,7 +74,7 @@ struct TextRulesTests {
         #expect(TextRules.licence(in: sample("\n// \(TextRules.licence)\n")).count == 1)
         #expect(TextRules.licence(in: sample("")).count == 1)
         #expect(TextRules.licence(in: sample("// \(TextRules.licence)\n\nimport XMPP\n")) == [])
-        #expect(TextRules.licence(in: sample("// swift-tools-version: 6.2\n// \(TextRules.licence)\n")) == [])
+        #expect(TextRules.licence(in: sample("// swift-tools-version: 6.3\n// \(TextRules.licence)\n")) == [])
     }
 
     @Test("the length is judged at the limit and one past it")

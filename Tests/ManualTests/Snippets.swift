@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import XMPP
+import XMPPStorage
 
 // Code that the README and the articles show and that would need a real account to run: here it is only compiled.
 
@@ -14,9 +15,13 @@ func sendOneMessage(_ text: String, to recipient: JID, as account: XMPPConfigura
 }
 
 /// README.
-func sendFromTheReadme() async throws {
-    let account = XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret")
-    try await sendOneMessage("Wherefore art thou?", to: try JID("romeo@example.net"), as: account)
+func sendFromTheReadme() async {
+    do {
+        let account = XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret")
+        try await sendOneMessage("Wherefore art thou?", to: try JID("romeo@example.net"), as: account)
+    } catch {
+        print("not sent:", error)
+    }
 }
 
 /// README.
@@ -35,17 +40,21 @@ final class Window: ChatDelegate, MessageDelegate {
 }
 
 /// README.
-func openTheWindow(_ account: XMPPConfiguration) async throws {
+func openTheWindow(_ account: XMPPConfiguration) async {
     let client = XMPPClient(account)
     let window = Window()
     client.add(chatDelegate: window)
     client.add(messageDelegate: window)
-    try await client.run()
+    do {
+        try await client.run()
+    } catch {
+        print("offline for good:", error)
+    }
+    withExtendedLifetime(window) {}
 }
 
 /// Getting started.
-func sendFromTheArticle() async throws {
-    let juliet = try JID("juliet@example.org")
+func sayHello(as juliet: JID) async throws {
     let stream = XMPPStream(XMPPConfiguration(jid: juliet, password: "secret"))
     try await stream.connect()
     try await stream.send(Message(to: try JID("romeo@example.net"), body: "Wherefore art thou?"))
@@ -54,14 +63,9 @@ func sendFromTheArticle() async throws {
 }
 
 /// Getting started.
-func sendOrSayWhyNot() async throws {
-    func sayHello() async throws {
-        let account = XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret")
-        try await sendOneMessage("Wherefore art thou?", to: try JID("romeo@example.net"), as: account)
-    }
-
+func sayHelloOrWhyNot() async {
     do {
-        try await sayHello()
+        try await sayHello(as: try JID("juliet@example.org"))
     } catch {
         print("not sent:", error)
     }
@@ -102,6 +106,17 @@ func readMessages(_ client: XMPPClient) async throws {
     let messages = client.messages
     try await client.start()
     for try await message in messages { print(message.body ?? "") }
+}
+
+/// Outliving the process.
+func keepWhatMatters(_ configuration: XMPPConfiguration, for romeo: JID) async throws {
+    let database = try await Database(at: "/home/juliet/.local/state/chat/chat.db")
+    let outbox = DurableOutbox(database)
+    let client = XMPPClient(configuration, store: DurableStreamStateStore(database))
+
+    let message = Message(to: romeo, body: "Good night, good night!", id: "n1")
+    _ = try await outbox.add(message, of: client.configuration.jid, expires: nil)
+    try await client.sendWaiting(in: outbox)
 }
 
 /// Concurrency.

@@ -84,7 +84,7 @@ extension MethodTable {
         ]
         command.result = outcomes
         command.recordKey = "results"
-        command.exits = [.refused, .badData, .noInput]
+        command.exits = [.refused, .timedOut, .badData, .noInput]
         command.examples = [
             "jabberctl send juliet@example.org \"hello\"", "uptime | jabberctl send ops@example.org",
             "jabberctl send -m \"Lunch?\" juliet@example.org nurse@example.org",
