@@ -7,11 +7,10 @@ internal import XMPP
 enum Churn {
     /// How many sessions there are before memory is looked at: until then the allocator and the thread pool grow.
     private static let warmUp = 100
-    /// How many more descriptors than after the first sessions are no leak.
+    /// How many more descriptors and threads than after the first sessions are no leak.
     private static let tolerance = 2
-    /// How many more threads: the pool of Dispatch grows on a loaded machine, to a bound of its own, and does not shrink soon.
-    private static let threadTolerance = 16
-    private static let maximumSettling: Duration = .seconds(10)
+    /// How long it may take until what has ended is gone: an idle thread of Dispatch ends after five seconds, one after another.
+    private static let maximumSettling: Duration = .seconds(30)
 
     /// What this process holds.
     private struct Holdings {
@@ -79,7 +78,7 @@ enum Churn {
         while true {
             let end = Holdings()
             let isSettled =
-                end.descriptors <= first.descriptors + tolerance && end.threads <= first.threads + threadTolerance
+                end.descriptors <= first.descriptors + tolerance && end.threads <= first.threads + tolerance
             if isSettled || ContinuousClock.now > deadline { return (end, isSettled) }
             try? await Task.sleep(for: .milliseconds(100))
         }

@@ -38,21 +38,34 @@ package struct SystemClock: StreamClock {
     package func schedule(
         after delay: Duration, on executor: StreamExecutor, _ body: @escaping @Sendable () -> Void
     ) -> any ScheduledTimer {
-        let item = DispatchWorkItem(block: body)
-        executor.queue.asyncAfter(deadline: .now() + max(0, delay.inSeconds), execute: item)
-        return DispatchTimer(item: item)
+        DispatchTimer(after: max(0, delay.inSeconds), on: executor.queue, body)
     }
 }
 
-/// A work item of Dispatch as a timer.
+/// A timer source of Dispatch that fires once. Until then, or until it is called off, it keeps itself.
 ///
-/// Unchecked: `DispatchWorkItem` is documented to be usable from every thread but is not marked `Sendable` on Linux; this
-/// struct only ever calls its `cancel()`.
+/// Not a work item for later (`asyncAfter`): that is kept until it would have been due, with all that it holds, though it was
+/// cancelled long before. Streams that come and go leave a good many.
+///
+/// Unchecked: a source is documented to be usable from every thread but is not marked `Sendable` on Linux; this struct only
+/// ever calls its `cancel()`.
 private struct DispatchTimer: ScheduledTimer, @unchecked Sendable {
-    let item: DispatchWorkItem
+    let source: any DispatchSourceTimer
+
+    init(after seconds: Double, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        let source = DispatchSource.makeTimerSource(queue: queue)
+        source.setEventHandler {
+            // Lets go of the handler, and with it of the source.
+            source.cancel()
+            body()
+        }
+        source.schedule(deadline: .now() + seconds)
+        source.activate()
+        self.source = source
+    }
 
     func cancel() {
-        item.cancel()
+        source.cancel()
     }
 }
 
