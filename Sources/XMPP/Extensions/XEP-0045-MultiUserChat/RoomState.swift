@@ -25,7 +25,7 @@ struct RoomState: Sendable {
         case unlock
     }
 
-    /// How many are known of those in a room; 20,000. Further ones are passed over.
+    /// How many are known of those in a room; 20,000. Further ones are passed over, but not the user.
     static let maximumOccupants = 20_000
     /// Under how many nicknames it is tried to come in; 3.
     static let maximumNicknameAttempts = 3
@@ -97,10 +97,11 @@ struct RoomState: Sendable {
     private mutating func available(_ nick: String, _ presence: Presence) -> [Step] {
         let occupant = Occupant(nick, presence)
         let known = occupants[nick]
-        guard known != nil || occupants.count < Self.maximumOccupants else { return [] }
         let codes = RoomNews(presence).codes
         // XEP-0045 §7.2.2: the own presence comes last, marked as such; the room may have given another nickname.
-        if phase == .joining, codes.contains(110) {
+        let isEntry = phase == .joining && codes.contains(110)
+        guard known != nil || isEntry || occupants.count < Self.maximumOccupants else { return [] }
+        if isEntry {
             nickname = nick
             phase = .joined
             occupants[nick] = occupant
