@@ -53,7 +53,7 @@ struct FloodTests {
         let row = try row("status")
         try #require(row.count == 7, "\(row)")
         #expect(row[1] == "delivered", "\(row)")
-        // A tenth of a second when nothing else runs.
-        #expect(Int(row[5]) ?? .max < 5_000, "\(row)")
+        // Built for release it is a tenth of a second at most, beside other work; see Benchmarks/README.md.
+        #expect(Int(row[5]) ?? .max < (Patience.isSanitized ? 10_000 : 1_000), "\(row)")
     }
 }

@@ -68,23 +68,32 @@ extension AccountSession {
         if let reason = status.reason { document["reason"] = StatusMethods.reason(reason) }
         if let next = status.retryAt { document["retryAt"] = .string(next.description) }
         guard status.phase == .connected, let stream = currentStream else { return document }
-        if let session = await stream.jid { document["session"] = .string(session.description) }
-        if let security = await stream.security {
+        document.merge(await stream.overview())
+        let presence = presenceSent
+        document["show"] = .string(presence.map { ContactDocument.show(of: $0) } ?? "offline")
+        if let text = presence?.status { document["status"] = .string(text) }
+        return document
+    }
+}
+
+extension XMPPStream {
+    /// What `status` tells of a session, all in one turn: a stream that is flooded reads for a while before the next.
+    fileprivate func overview() -> JSONObject {
+        var document: JSONObject = [:]
+        if let jid { document["session"] = .string(jid.description) }
+        if let security {
             document["security"] = .object(
                 JSONObject(present: [
                     "version": .string(security.version), "cipher": .string(security.cipher),
-                    "mechanism": await stream.mechanism.map(JSONValue.string),
-                    "channelBinding": await stream.channelBinding.map(JSONValue.string),
-                    "roundTrips": await stream.loginRoundTrips.map { .integer(Int64($0)) },
+                    "mechanism": mechanism.map(JSONValue.string),
+                    "channelBinding": channelBinding.map(JSONValue.string),
+                    "roundTrips": loginRoundTrips.map { .integer(Int64($0)) },
                     "name": security.matchedName.map(JSONValue.string), "issuer": .string(security.issuer),
                     "notAfter": .string(security.notAfter), "fingerprint": .string(security.hexFingerprint),
                 ]))
         }
-        let presence = presenceSent
-        document["show"] = .string(presence.map { ContactDocument.show(of: $0) } ?? "offline")
-        if let text = presence?.status { document["status"] = .string(text) }
-        document["contacts"] = .integer(Int64(await stream.contacts?.count ?? 0))
-        document["online"] = .integer(Int64(await stream.buddies.count))
+        document["contacts"] = .integer(Int64(contacts?.count ?? 0))
+        document["online"] = .integer(Int64(buddies.count))
         return document
     }
 }

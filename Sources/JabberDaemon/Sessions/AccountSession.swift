@@ -106,8 +106,16 @@ actor AccountSession {
     /// - Parameters:
     ///   - isLasting: Whether the session is to be kept for long: Stream Management (XEP-0198) is then worth its cost.
     ///   - asHolder: Whether the caller is the one that holds the session open. Nobody else logs in for one that is held.
-    /// - Throws: `ControlError` with the reason, and ``ControlErrorCode/passwordNeeded`` when no password is to be had.
+    /// - Throws: `ControlError` with the reason, ``ControlErrorCode/passwordNeeded`` when no password is to be had, and
+    ///   ``ControlErrorCode/cancelled`` when the caller's task was cancelled meanwhile: nothing is to be done any more for somebody
+    ///   who has been told that the time was up.
     func established(isLasting: Bool = false, asHolder: Bool = false) async throws(ControlError) -> XMPPStream {
+        let stream = try await loggedIn(isLasting: isLasting, asHolder: asHolder)
+        guard !Task.isCancelled else { throw ControlError(.cancelled, "the request was cancelled", account: name) }
+        return stream
+    }
+
+    private func loggedIn(isLasting: Bool, asHolder: Bool) async throws(ControlError) -> XMPPStream {
         if holding != nil && !asHolder { return try await heldStream() }
         while let current = login {
             switch await current.value {
