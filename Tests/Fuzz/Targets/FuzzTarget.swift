@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
     /// All of them.
     static let all: [FuzzTarget] = [
         streamParser, stanza, router, streamMachine, jid, scram, password, base64, dateTime, controlFrame,
-        configuration, terminal, identity, certificate, serviceRecord,
+        configuration, terminal, identity, certificate, serviceRecord, form, styling, room,
     ]
 
     /// The one with a name.

@@ -14,10 +14,8 @@ struct RandomTree {
     ]
     private static let old = Set(names.joined().unicodeScalars)
 
-    /// Whether a name has only characters that the fourth edition of XML 1.0 allows: ASCII and those of our own names.
-    static func isSurelyOld(_ name: String) -> Bool {
-        name.unicodeScalars.allSatisfy { $0.isASCII || old.contains($0) }
-    }
+    /// Whether a character is one that names have in every edition of XML 1.0: ASCII and those of our own names.
+    static func isSurelyOld(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCII || old.contains(scalar) }
 
     private static let namespaces = [
         "jabber:client", "", "urn:x", "http://etherx.jabber.org/streams", "http://www.w3.org/XML/1998/namespace",
