@@ -32,6 +32,7 @@ struct SendTests {
             (["-m", "-", "a@example.org"], "x\ny\n", "x\ny"), (["a@example.org", "-m", "hi there"], "", "hi there"),
             (["a@example.org", "--", "--line"], "", "--line"), (["a@example.org"], "crlf\r\n", "crlf"),
             (["a@example.org"], "\n\ntwo\n\n", "\n\ntwo\n"),
+            (["a@example.org"], "Line1\nLine2\r\n\n  indented\n", "Line1\nLine2\r\n\n  indented"),
         ])
     func text(_ words: [String], _ input: String, _ text: String) async {
         let run = await jabberctl(["send"] + words, daemon: Self.daemon(), in: Surroundings(input: [input]))
