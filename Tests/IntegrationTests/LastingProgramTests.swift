@@ -67,6 +67,21 @@ struct LastingProgramTests {
         }
     }
 
+    @Test("A daemon that cannot begin says why to whoever starts it, and leaves no process behind")
+    func failedStart() async throws {
+        try await Home.with { home async throws in
+            let script = """
+                touch "$HOME/file"
+                "$0" daemon start --socket "$HOME/file/s" 2>&1; echo "exit code $?"
+                grep -alz "HOME=$HOME" /proc/[0-9]*/environ | xargs -r ps -o args= -p | grep -c [j]abberctld
+                """
+            let output = try await home.shell(script).output
+            let lines = output.split(separator: "\n").map(String.init)
+            #expect(lines.count >= 3 && lines[0].hasPrefix("jabberctl: ") && lines[0].contains("/file"), "\(output)")
+            #expect(lines.contains("exit code 78") && lines.last == "0", "\(output)")
+        }
+    }
+
     @Test("SIGHUP makes it read its settings, SIGTERM ends its streams in good order: exit code 0")
     func signals() async throws {
         try await Home.with { home async throws in

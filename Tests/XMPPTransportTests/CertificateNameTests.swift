@@ -195,11 +195,15 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
         }
     }
 
-    private func handshake(_ setup: Setup) async throws -> Result<TLSProperties, TLSError> {
+    private func handshake(
+        _ setup: Setup, startTLS: Bool = false
+    ) async throws -> Result<TLSProperties, TLSError> {
         let pair = try TLSPair(
             client: .client(trust: .pem(setup.anchor.pem)), server: setup.context(),
-            identity: ReferenceIdentity(domain: Self.domain))
+            identity: ReferenceIdentity(domain: Self.domain), startTLS: startTLS)
         let result = await pair.handshake()
+        // Not a byte reached the other side as plaintext.
+        #expect(!pair.serverLog.events.contains { if case .received = $0 { true } else { false } })
         pair.end()
         return result.client
     }
@@ -225,12 +229,15 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
 
     @Test("a path that RFC 5280 or the policy forbids is refused, for that reason", arguments: CertificateRow.chains)
     func chains(row: CertificateRow) async throws {
-        switch try await handshake(setup(row)) {
-        case .success: #expect(row.matches)
-        case .failure(let error):
-            #expect(!row.matches, "\(error)")
-            let expected = Self.kinds.first { row.presented.dropFirst(6).hasPrefix($0.0) }?.1
-            #expect(kind(error) == expected, "\(error)")
+        let setup = try setup(row)
+        for startTLS in [false, true] {
+            switch try await handshake(setup, startTLS: startTLS) {
+            case .success: #expect(row.matches)
+            case .failure(let error):
+                #expect(!row.matches, "\(error)")
+                let expected = Self.kinds.first { row.presented.dropFirst(6).hasPrefix($0.0) }?.1
+                #expect(kind(error) == expected, "\(error)")
+            }
         }
     }
 
