@@ -49,6 +49,8 @@ package struct CLIEnvironment: Sendable {
         }
     /// Whether a process, or any when none is named, holds the place of a socket as its daemon.
     package var isDaemonAlive: @Sendable (_ socket: String, _ process: Int32?) -> Bool = { _, _ in false }
+    /// Makes sure that enough files may be open for a command that talks to a daemon.
+    package var makeRoom: @Sendable () throws(ControlError) -> Void = { () throws(ControlError) in }
     /// An RFC 3339 time as a person at this place reads it.
     package var localTime: @Sendable (String) -> String = { $0 }
     /// Told which connection a signal must end; `nil` when there is none any more.

@@ -37,6 +37,7 @@ enum StandardStreams {
             try launcher.start(words, socket: SocketPlace(socket), seconds: seconds)
         }
         environment.isDaemonAlive = { SocketPlace($0).isTaken(by: $1) }
+        environment.makeRoom = { () throws(ControlError) in try OpenFiles.makeRoom() }
         environment.localTime = { LocalTime.text($0) }
         environment.watch = { terminal.watch($0) }
         environment.stopWaiting = { terminal.stopWaiting($0) }

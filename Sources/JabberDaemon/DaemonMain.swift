@@ -39,6 +39,11 @@ package enum DaemonMain {
     package static func run(_ arguments: [String]) -> Never {
         FileDescriptor.occupyStandard()
         Hardening.apply()
+        do throws(ControlError) {
+            try OpenFiles.makeRoom()
+        } catch {
+            end(error.exit, "jabberctld: \(error.message)\n")
+        }
         var order = ServiceOrder(arguments: arguments)
         var isPrivate = false
         var verbosity = 0

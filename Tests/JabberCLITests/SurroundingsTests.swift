@@ -148,6 +148,17 @@ struct SurroundingsTests {
         #expect(run.errors.contains("or was stopped; end it with: kill -KILL "), "\(run.errors)")
     }
 
+    @Test("with room for too few open files the programs say so and do not fall over")
+    func fewFiles() throws {
+        let script = """
+            (ulimit -n 8; "$0" daemon start; echo $?; "$0" --no-daemon ping; echo $?; "$0" -q version; echo $?)
+            (ulimit -Sn 8; "$0" daemon start -q; echo $?; "$0" status -q; echo $?; "$0" daemon stop -q; echo $?)
+            """
+        let run = try shell(script)
+        #expect(run.output == "74\n74\n0\n0\n1\n0\n", "\(run)")
+        #expect(run.errors.contains("only 8 files may be open"))
+    }
+
     @Test("a folder that others may look into holds no control socket")
     func openFolder() throws {
         let run = try shell(#"mkdir -p "$HOME/run/jabberctl"; chmod 755 "$HOME/run/jabberctl"; exec "$0" daemon start"#)

@@ -208,6 +208,30 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test("Who listens hears that the daemon ends, not that an account is gone")
+    func endWhileListening() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            let client = try await daemon.client()
+            async let heard: ControlError? = {
+                do throws(ControlError) {
+                    _ = try await client.call("listen", ["session": ["account": "juliet"]], onEvent: { _ in true })
+                    return nil
+                } catch {
+                    return error
+                }
+            }()
+            // The subscription stands before the answer to a later request of the same connection.
+            _ = try await client.call("status")
+            daemon.daemon.end()
+            let error = await heard
+            #expect(
+                error?.code == .daemonNotRunning && error?.message.contains("daemon") == true,
+                "\(String(describing: error))")
+            await client.close()
+        }
+    }
+
     @Test("Settings that mean nothing are told with file, line and what may be meant")
     func warnings() async throws {
         try await LastingHarness.run([:], broken: ["nurse": "{\n  jid: 'nurse@example.org',\n  pasword: 'x'\n}"]) {

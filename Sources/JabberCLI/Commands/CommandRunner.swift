@@ -21,7 +21,10 @@ package enum CommandRunner {
             guard let command = line.command else {
                 throw ControlError(.usage, "a command is missing; see: jabberctl help")
             }
-            guard command.place == .tool else { return nil }
+            guard command.place == .tool else {
+                try environment.makeRoom()
+                return nil
+            }
             return try alone(command, CommandContext(line, environment))
         }
     }

@@ -120,12 +120,12 @@ enum SimpleCommands {
         for warning in result["warnings"]?.stringsValue ?? [] where context.options.form == .human {
             context.output.note("warning: \(warning)")
         }
+        if result.bool("preapproved") == true, context.options.form == .human {
+            context.output.note(
+                "no request of \(result.string("jid") ?? "?") was waiting: a later one is accepted at once")
+        }
         if context.output.isTable, context.options.field == nil {
             if records.rows.isEmpty, let note = emptiness[command.method] { context.output.note(note) }
-            if command.method == "sub.accept", result.bool("preapproved") == true {
-                context.output.note(
-                    "no request of \(result.string("jid") ?? "?") was waiting: a later one is accepted at once")
-            }
             if isPrivate, command.method == "presence.set", !context.line.has("to") {
                 context.output.note("this presence has ended with the command, as no daemon keeps the session")
             }

@@ -18,7 +18,13 @@ struct MethodService: ControlService {
             daemon: daemon, selection: selection, parameters: parameters, patience: limit,
             emit: { event in control.notify(.object(event), of: request.id) },
             whenAnswered: { action in await control.whenAnswered(request.id, action) })
-        return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
+        do throws(ControlError) {
+            return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
+        } catch {
+            // Its session is closed with the daemon: that is what the caller has to know.
+            guard error.code == .notConnected, await daemon.isEnding else { throw error }
+            throw ControlError(.daemonNotRunning, "the daemon is ending", account: error.account)
+        }
     }
 
     /// Every method of the protocol but those that the tool does alone.

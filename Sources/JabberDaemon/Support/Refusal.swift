@@ -56,6 +56,6 @@ enum Refusal {
     ///   - remedy: What to do instead.
     static func ofServer(_ error: ControlError, _ server: JID, _ what: String, _ remedy: String) -> ControlError {
         guard let word = condition(error) else { return error }
-        return replaced(error, "your server \(server) does not support \(what) (\(word)); \(remedy)")
+        return replaced(error, "your server \(server) does not support \(what): \(word); \(remedy)")
     }
 }
