@@ -121,8 +121,8 @@ let package = Package(
         tests("XMPPXMLTests", ["XMPPXML", "XMPPTestSupport"]),
         tests("XMPPCryptoTests", ["XMPPCrypto"]),
         tests("SocketIOTests", ["SocketIO", "XMPPTestSupport"]),
-        tests("XMPPCoreTests", ["XMPPCore", "XMPPXML"]),
-        tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto"]),
+        tests("XMPPCoreTests", ["XMPPCore", "XMPPXML", "XMPPTestSupport"]),
+        tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPTestSupport"]),
         tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL", "XMPPTestSupport"]),
         tests(
             "XMPPStorageTests",

@@ -55,7 +55,7 @@ struct LastingProgramTests {
     func takeover() async throws {
         try await Home.with { home async throws in
             let daemon = try home.daemon()
-            await home.awaitDaemon()
+            try await home.awaitDaemon()
             daemon.kill(SIGKILL)
             #expect(await Home.apart { daemon.wait() } == 128 + SIGKILL)
             #expect(FileManager.default.fileExists(atPath: home.socket))
@@ -86,7 +86,7 @@ struct LastingProgramTests {
     func signals() async throws {
         try await Home.with { home async throws in
             let daemon = try home.daemon()
-            await home.awaitDaemon()
+            try await home.awaitDaemon()
             #expect(try await home.run("connect").code == 0)
             try home.write("nurse")
             daemon.kill(SIGHUP)
@@ -189,8 +189,8 @@ private struct Home {
     }
 
     /// Waits until a daemon answers.
-    func awaitDaemon() async {
-        await Self.apart { while !SocketPlace(socket).answers { sched_yield() } }
+    func awaitDaemon() async throws {
+        try await Patience.wait(for: "the daemon to listen") { SocketPlace(socket).answers }
     }
 
     /// Waits away from the threads that tasks share: the server needs them.

@@ -3,6 +3,7 @@
 import Foundation
 import JabberControl
 import Testing
+import XMPPTestSupport
 
 @testable import JabberCLI
 
@@ -15,15 +16,9 @@ struct TerminalTextTests {
         var testDescription: String { name }
     }
 
-    static let rows: [Row] = {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Vectors/terminal.tsv")
-        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
-            let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            return Row(name: cells[0], text: unescaped(cells[1]), shown: unescaped(cells[2]))
-        }
-    }()
+    static let rows: [Row] = ((try? VectorFile.rows("terminal.tsv")) ?? []).map { cells in
+        Row(name: cells[0], text: unescaped(cells[1]), shown: unescaped(cells[2]))
+    }
 
     private static func unescaped(_ text: String) -> String {
         var result = text.replacing("{INDENT}", with: TerminalText.indent)

@@ -2,18 +2,19 @@
 
 import Testing
 import XMPPCore
+import XMPPTestSupport
 
 @Suite("Moments (XEP-0082)")
 struct DateTimeTests {
-    @Test("the DateTime profile is read, and nothing else", arguments: vectorRows("datetime.tsv"))
+    @Test("the DateTime profile is read, and nothing else", arguments: try VectorFile.rows("datetime.tsv"))
     func vectors(cells: [String]) throws {
         try #require(cells.count >= 2)
         #expect(DateTime(cells[0])?.millisecondsSinceEpoch == Int64(cells[1]), "\(cells)")
     }
 
     @Test("the table is there")
-    func table() {
-        #expect(vectorRows("datetime.tsv").count > 25)
+    func table() throws {
+        #expect(try VectorFile.rows("datetime.tsv").count > 25)
     }
 
     @Test("what is written is read back, from the first year to the last")

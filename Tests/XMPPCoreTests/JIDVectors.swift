@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
+import XMPPTestSupport
 
 /// One row of `Tests/Vectors/jids.tsv`.
 struct JIDVector: Sendable, CustomTestStringConvertible {
@@ -14,7 +14,7 @@ struct JIDVector: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { String(String(decoding: input, as: UTF8.self).prefix(60)) + ": " + reason }
 
-    static let all: [JIDVector] = vectorRows("jids.tsv").map { cells in
+    static let all: [JIDVector] = ((try? VectorFile.rows("jids.tsv")) ?? []).map { cells in
         JIDVector(
             input: expand(cells[0]),
             isValid: cells[1] == "valid",
@@ -23,16 +23,6 @@ struct JIDVector: Sendable, CustomTestStringConvertible {
             resourcepart: cells[4].isEmpty ? nil : String(decoding: expand(cells[4]), as: UTF8.self),
             reason: cells[5]
         )
-    }
-}
-
-/// The rows of a table in `Tests/Vectors`: cells cut at tabs, comment lines left out.
-func vectorRows(_ name: String) -> [[String]] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let file = folder.appending(path: "Vectors/\(name)")
-    guard let table = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-    return table.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
-        line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
     }
 }
 

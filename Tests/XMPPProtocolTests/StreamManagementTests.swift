@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import XMPPCore
+import XMPPTestSupport
 import XMPPXML
 
 @testable import XMPPProtocol
@@ -56,18 +56,13 @@ struct StreamManagementTests {
         /// How many stanzas leave the queue; `nil` for an error.
         let leaves: UInt32?
 
-        static let all: [CounterVector] = {
-            let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            let table = try? String(contentsOf: folder.appending(path: "Vectors/sm-counters.tsv"), encoding: .utf8)
-            return (table ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
-                let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-                guard cells.count >= 4, let sent = UInt64(cells[0]), let acknowledged = UInt64(cells[1]),
-                    let h = UInt32(cells[2])
-                else { return nil }
-                let leaves = cells[3].hasPrefix("ack ") ? UInt32(cells[3].dropFirst(4)) : nil
-                return CounterVector(sent: sent, acknowledged: acknowledged, h: h, leaves: leaves)
-            }
-        }()
+        static let all: [CounterVector] = ((try? VectorFile.rows("sm-counters.tsv")) ?? []).compactMap { cells in
+            guard cells.count >= 4, let sent = UInt64(cells[0]), let acknowledged = UInt64(cells[1]),
+                let h = UInt32(cells[2])
+            else { return nil }
+            let leaves = cells[3].hasPrefix("ack ") ? UInt32(cells[3].dropFirst(4)) : nil
+            return CounterVector(sent: sent, acknowledged: acknowledged, h: h, leaves: leaves)
+        }
     }
 
     @Test("the table of counters is there")

@@ -4,6 +4,7 @@ import COpenSSL
 import Foundation
 import SocketIO
 import Testing
+import XMPPTestSupport
 
 @testable import XMPPTransport
 
@@ -17,16 +18,9 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(domain) <- \(presented) (\(why))" }
 
     /// Tests/Vectors/certnames.tsv, whose head names its columns and its sources (RFC 6120, RFC 6125, RFC 9525).
-    static let all: [CertificateRow] = {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Vectors/certnames.tsv").standardizedFileURL
-        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
-            let columns = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            return CertificateRow(
-                domain: columns[0], presented: columns[2], matches: columns[3] == "match", why: columns[5])
-        }
-    }()
+    static let all: [CertificateRow] = ((try? VectorFile.rows("certnames.tsv")) ?? []).map { columns in
+        CertificateRow(domain: columns[0], presented: columns[2], matches: columns[3] == "match", why: columns[5])
+    }
 
     static let names = all.filter { !$0.presented.hasPrefix("CHAIN:") }
     static let chains = all.filter { $0.presented.hasPrefix("CHAIN:") }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import XMPPTestSupport
 
 @testable import XMPPXML
 
@@ -15,7 +16,7 @@ struct HostileStreamTests {
 
     static var rows: [Row] {
         get throws {
-            try ParserHarness.table("hostile-streams/parser.tsv").map {
+            try VectorFile.rows("hostile-streams/parser.tsv").map {
                 Row(file: $0[0], outcomes: $0[1].split(separator: "|").map(String.init))
             }
         }

@@ -110,11 +110,4 @@ struct ParserHarness {
     /// Files that tests read.
     static let vectors = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Vectors")
-
-    /// The rows of a table, comments left out.
-    static func table(_ path: String) throws -> [[String]] {
-        try String(contentsOf: vectors.appending(path: path), encoding: .utf8)
-            .split(separator: "\n").filter { !$0.hasPrefix("#") }
-            .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
-    }
 }

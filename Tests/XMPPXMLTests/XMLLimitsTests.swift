@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import XMPPTestSupport
 
 @testable import XMPPXML
 
@@ -146,7 +147,7 @@ struct XMLLimitsTests {
 
     @Test(
         "Large hostile inputs are refused or delivered (RFC 6120 §4.9.3.14)",
-        arguments: try ParserHarness.table("xml/generated.tsv").map(Recipe.init))
+        arguments: try VectorFile.rows("xml/generated.tsv").map(Recipe.init))
     func generated(recipe: Recipe) throws {
         let isEarly = recipe.columns[0] == "g-preauth-64k" || recipe.columns[0] == "g-header-endless"
         let limits = isEarly ? XMLLimits.beforeAuthentication : .session

@@ -153,7 +153,7 @@ struct XMLStreamParserTests {
 
     @Test(
         "A sequence that is no UTF-8 or no XML character ends the stream (RFC 3629, XML §2.2)",
-        arguments: try ParserHarness.table("xml/utf8.tsv"))
+        arguments: try VectorFile.rows("xml/utf8.tsv"))
     func utf8(row: [String]) {
         let sequence = row[0].split(separator: " ").compactMap { UInt8($0, radix: 16) }
         let bytes = Self.header + Array("<message><body>".utf8) + sequence + Array("</body></message><message/>".utf8)

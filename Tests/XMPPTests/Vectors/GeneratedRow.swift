@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import XMPPTestSupport
 
 /// Input too large to keep as a file: a prefix, a unit many times, and a suffix.
 struct GeneratedRow: Sendable, CustomTestStringConvertible {
@@ -16,7 +17,7 @@ struct GeneratedRow: Sendable, CustomTestStringConvertible {
 
     static var all: [GeneratedRow] {
         get throws {
-            try VectorTable.lines("hostile-streams/generated.tsv").map { line in
+            try VectorFile.rows("hostile-streams/generated.tsv").map { line in
                 try GeneratedRow(
                     id: line[0], phase: line[1], prefix: line[2], unit: line[3],
                     count: #require(Int(line[4])), suffix: line[5],

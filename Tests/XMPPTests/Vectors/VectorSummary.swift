@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import XMPPTestSupport
 
 /// How many rows of each table are run, and how many wait for a feature: the last thing that `make test` prints.
 ///
@@ -30,7 +31,7 @@ enum VectorSummary {
                 "sm-counters.tsv", "terminal.tsv",
             ] {
                 // In these no row waits: whoever reads them takes every row.
-                counts.append(Count(table: table, rows: try VectorTable.lines(table).count, pending: 0))
+                counts.append(Count(table: table, rows: try VectorFile.rows(table).count, pending: 0))
             }
             for (table, sections) in documents {
                 for section in sections {

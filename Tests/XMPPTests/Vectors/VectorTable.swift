@@ -30,17 +30,10 @@ enum VectorTable {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Vectors")
 
-    /// The lines of a table, comments left out, cut at tabs.
-    static func lines(_ path: String) throws -> [[String]] {
-        try String(contentsOf: folder.appending(path: path), encoding: .utf8)
-            .split(separator: "\n").filter { !$0.hasPrefix("#") }
-            .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
-    }
-
     /// The rows for a parser, judged here together with the layers above it.
     static var parser: [VectorRow] {
         get throws {
-            try lines("hostile-streams/parser.tsv").map {
+            try VectorFile.rows("hostile-streams/parser.tsv").map {
                 VectorRow(file: $0[0], phase: "parser", state: "", outcomes: alternatives($0[1]))
             }
         }
@@ -49,7 +42,7 @@ enum VectorTable {
     /// The rows for a point of a session.
     static var session: [VectorRow] {
         get throws {
-            try lines("hostile-streams/session.tsv").map {
+            try VectorFile.rows("hostile-streams/session.tsv").map {
                 VectorRow(file: $0[0], phase: $0[1], state: $0[2], outcomes: alternatives($0[3]))
             }
         }
@@ -63,7 +56,7 @@ enum VectorTable {
     /// Which rows wait for which feature.
     static var pending: [String: String] {
         get throws {
-            Dictionary(try lines("pending.tsv").map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
+            Dictionary(try VectorFile.rows("pending.tsv").map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
         }
     }
 
