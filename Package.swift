@@ -88,7 +88,7 @@ let package = Package(
 
         // Fourth floor: control protocol, daemon, command.
         floor("JabberControl", ["SocketIO"]),
-        floor("JabberDaemon", ["XMPP", "JabberControl", "SocketIO"]),
+        floor("JabberDaemon", ["XMPP", "XMPPStorage", "JabberControl", "SocketIO"]),
         floor("JabberCLI", ["JabberControl", "SocketIO"]),
 
         // Roof.
@@ -136,7 +136,9 @@ let package = Package(
             ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
-        tests("JabberDaemonTests", ["JabberDaemon", "JabberControl", "XMPP", "XMPPTestSupport", "SocketIO"]),
+        tests(
+            "JabberDaemonTests",
+            ["JabberDaemon", "JabberControl", "XMPP", "XMPPStorage", "XMPPTestSupport", "SocketIO"]),
         tests(
             "JabberCLITests",
             ["JabberCLI", "JabberControl", "SocketIO", "XMPP", "XMPPTestSupport", "jabberctl", "jabberctld"]),

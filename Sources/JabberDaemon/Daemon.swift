@@ -41,11 +41,14 @@ package actor Daemon {
     }
 
     /// Ends every session in good order: at most 5 seconds each, all at a time. Methods that run fail.
-    package func stop() async {
+    ///
+    /// - Parameter leavesSessions: Whether only the connections end, and the sessions that are held open stay for the process
+    ///   that comes next.
+    package func stop(leavingSessions leavesSessions: Bool = false) async {
         isStopping = true
         let all = Array(sessions.values) + (book?.all ?? [])
         await withTaskGroup { group in
-            for session in all { group.addTask { await session.close() } }
+            for session in all { group.addTask { await session.close(leavingSession: leavesSessions) } }
         }
         sessions = [:]
     }

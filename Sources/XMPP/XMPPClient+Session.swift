@@ -234,7 +234,7 @@ private struct RandomBits: RandomNumberGenerator {
 
 extension JID {
     /// Whether this is an address that a server may bind for who asks for another one.
-    fileprivate func isBound(for wanted: JID) -> Bool {
+    package func isBound(for wanted: JID) -> Bool {
         guard bare == wanted.bare else { return false }
         guard let asked = wanted.resourcepart, let made = resourcepart, made != asked else { return true }
         guard made.hasPrefix(asked), let next = made.dropFirst(asked.count).first else { return false }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import XMPPCore
+internal import XMPPCrypto
 internal import XMPPProtocol
 
 extension XMPPConfiguration {
@@ -45,4 +46,9 @@ extension XMPPConfiguration {
         if !isCautious { stream.expected = memory?.offered }
         return stream
     }
+}
+
+extension XMPPConfiguration {
+    /// A new id for a stanza, which nobody can guess.
+    package func newStanzaID() -> String { random.identifier() }
 }

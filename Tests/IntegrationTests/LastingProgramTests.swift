@@ -5,6 +5,7 @@ import Foundation
 import JabberControl
 import SocketIO
 import Testing
+import XMPP
 import XMPPTestSupport
 
 /// The real `jabberctl` and the real `jabberctld` that stays.
@@ -82,6 +83,38 @@ struct LastingProgramTests {
         }
     }
 
+    @Test("A killed daemon loses nothing: what it had accepted arrives once and in order, as does what comes then")
+    func killed() async throws {
+        var options = LoopbackOptions()
+        options.resumption = .kept(for: .seconds(300))
+        try await Home.with(options) { home async throws in
+            let ids = (1...8).map { "k\($0)" }
+            for (number, id) in ids.enumerated() {
+                let daemon = try home.daemon()
+                await home.awaitDaemon()
+                // Before it is connected, or after: what was accepted is accepted.
+                if number % 2 == 0 { #expect(try await home.run("connect").code == 0) }
+                #expect(
+                    try await home.run("send", "romeo@example.org", id, "--id", id, "--until", "none").code == 0)
+                daemon.kill(SIGKILL)
+                #expect(await Home.apart { daemon.wait() } == 128 + SIGKILL)
+                try await home.server.send(
+                    Message(to: try JID("juliet@example.org"), body: "m\(number)"), as: "romeo")
+            }
+            let daemon = try home.daemon()
+            await home.awaitDaemon()
+            #expect(try await home.run("connect").code == 0)
+            let last = try await home.run("send", "romeo@example.org", "k8", "--id", "k8", "-g", "state")
+            #expect(last.output == "server\n")
+            let arrived = try await home.server.stanzas(for: "romeo").compactMap { $0["id"] }
+            #expect(arrived.filter(ids.contains) == ids)
+            let heard = try await home.run("listen", "--since", "1", "--count", "8", "-g", "body")
+            #expect(heard.output.split(separator: "\n").filter { !$0.isEmpty } == (0..<8).map { "m\($0)" })
+            daemon.kill(SIGTERM)
+            #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)
+        }
+    }
+
     @Test("SIGHUP makes it read its settings, SIGTERM ends its streams in good order: exit code 0")
     func signals() async throws {
         try await Home.with { home async throws in
@@ -139,9 +172,11 @@ private struct Home {
 
     var socket: String { folder + "/run/jabberctl/control.sock" }
 
-    static func with(_ body: (Home) async throws -> Void) async throws {
+    static func with(
+        _ options: LoopbackOptions = LoopbackOptions(), _ body: (Home) async throws -> Void
+    ) async throws {
         let server = try await LoopbackServer.start(
-            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"])
+            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"], options: options)
         try await server.add(LoopbackBuddy("romeo", name: "Romeo", behaviors: []))
         let home = Home(
             server: server, folder: FileManager.default.temporaryDirectory.path + "/home-\(UUID().uuidString.prefix(8))"

@@ -93,8 +93,8 @@ struct LastingDaemonTests {
     func since() async throws {
         try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
             try await daemon.call("connect")
-            let first = try await heard(daemon, ["kind": ["presence"], "count": 1, "since": "1"], 2)
-            #expect(first.map { $0.string("type") } == ["gap", "presence"])
+            let first = try await heard(daemon, ["kind": ["account"], "count": 1, "since": "1"], 2)
+            #expect(first.map { $0.string("type") } == ["gap", "account"])
             #expect(first[0].string("after") == "1")
             let cursor = try #require(first[1].string("cursor"))
             for text in ["one", "two"] {

@@ -13,13 +13,20 @@ final class LastingHarness: Sendable {
     let server: LoopbackServer
     let folder: String
     let socket: String
-    let daemon: LastingDaemon
-    private let life: Task<DaemonEnd, Never>
+    private struct Life: Sendable {
+        let daemon: LastingDaemon
+        let end: Task<DaemonEnd, Never>
+    }
+
+    private let environment: DaemonEnvironment
+    private let variables: [String: String]
+    private let life: Locked<Life>
 
     /// - Parameter broken: Accounts that have no settings but these words.
     init(
         _ server: LoopbackServer, accounts: [String: String], broken: [String: String] = [:],
-        variables: [String: String] = [:], clock: (any StreamClock)? = nil
+        variables: [String: String] = [:], clock: (any StreamClock)? = nil,
+        _ change: (inout DaemonEnvironment) -> Void = { _ in }
     ) async throws {
         self.server = server
         folder = FileManager.default.temporaryDirectory.path + "/lasting-\(UUID().uuidString.prefix(8))"
@@ -32,22 +39,43 @@ final class LastingHarness: Sendable {
         if let clock { environment.clock = clock }
         for (name, password) in accounts { try Self.write(name, password, server, folder) }
         for (name, text) in broken { try Self.write(name, text: text, folder) }
+        change(&environment)
+        self.environment = environment
+        self.variables = variables
+        life = Locked(try Self.begin(environment, variables, socket))
+    }
+
+    private static func begin(
+        _ environment: DaemonEnvironment, _ variables: [String: String], _ socket: String
+    ) throws -> Life {
         let listening = try ListeningSocket(
             try #require(SocketAddress(unixPath: socket)), on: StreamExecutor(label: "test.server"))
         let daemon = LastingDaemon(environment: environment, variables: variables, socket: listening)
         let configuration = try ConfigurationFile(paths: environment.paths)
-        self.daemon = daemon
-        life = Task { await daemon.run(configuration) }
+        return Life(daemon: daemon, end: Task { await daemon.run(configuration) })
+    }
+
+    /// Ends the daemon, does something while there is none, and begins another one with the same folder.
+    ///
+    /// - Parameter end: Whether its sessions end as well.
+    func anew(_ end: DaemonEnd, meanwhile: () async throws -> Void = {}) async throws {
+        let old = life.withLock { $0 }
+        old.daemon.end(end)
+        _ = await old.end.value
+        try await meanwhile()
+        let new = try Self.begin(environment, variables, socket)
+        life.withLock { $0 = new }
     }
 
     /// Runs `body` with a daemon for these accounts and their passwords, and ends it.
     static func run(
         _ accounts: [String: String] = ["juliet": "secret"], broken: [String: String] = [:],
-        buddies: [LoopbackBuddy] = [], variables: [String: String] = [:], clock: (any StreamClock)? = nil,
+        options: LoopbackOptions = LoopbackOptions(), buddies: [LoopbackBuddy] = [], variables: [String: String] = [:],
+        clock: (any StreamClock)? = nil,
         _ body: (LastingHarness) async throws -> Void
     ) async throws {
         let server = try await LoopbackServer.start(
-            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"])
+            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"], options: options)
         for buddy in buddies { try await server.add(buddy) }
         let harness = try await LastingHarness(
             server, accounts: accounts, broken: broken, variables: variables, clock: clock)
@@ -141,8 +169,9 @@ final class LastingHarness: Sendable {
 
     @discardableResult
     func end() async -> DaemonEnd {
-        daemon.end()
-        let end = await life.value
+        let life = life.withLock { $0 }
+        life.daemon.end()
+        let end = await life.end.value
         await server.stop()
         try? FileManager.default.removeItem(atPath: folder)
         return end

@@ -73,8 +73,8 @@ extension MethodTable {
         var command = CommandSpec(
             "daemon restart", .daemon, "make the running daemon start anew, and wait until it serves")
         command.details = [
-            "The process stays the same, so that a supervisor stays with it. When the settings are wrong nothing is ended: "
-                + "exit code 78."
+            "The process stays the same, so that a supervisor stays with it. The sessions are left to it where the server can "
+                + "keep them (XEP-0198), and go on: nobody sees you go. When the settings are wrong nothing is ended: exit code 78."
         ]
         command.exits = [.configuration]
         command.result = about
@@ -139,6 +139,8 @@ extension MethodTable {
             FieldSpec(path + "contacts", "integer", "how many contacts there are, while connected"),
             FieldSpec(path + "online", "integer", "how many of them are online"),
             FieldSpec(path + "reconnects", "integer", "how often the session was established again"),
+            FieldSpec(path + "queued", "integer", "how many messages wait to be sent"),
+            FieldSpec(path + "uncertain", "integer", "of how many messages nobody knows whether the server has them"),
             FieldSpec(path + "reason", "object", "why it waits or failed: code, message"),
             FieldSpec(path + "retryAt", "time", "when the next attempt begins, while it waits"),
         ]

@@ -53,6 +53,9 @@ extension MethodTable {
             "Succeeds when every recipient reached the level asked with --until: none = handed to the network, "
                 + "server = acknowledged by the server and not bounced, device = received by a program of the recipient's "
                 + "(XEP-0184), read = displayed there (XEP-0333).",
+            "A daemon that stays writes a message down before it is sent. Without a connection it waits, and goes out when there is one: "
+                + "once, in order, also when the daemon was killed meanwhile. Its state is queued then; with a level to reach the "
+                + "command waits for it, at most the time of --timeout, and ends with exit code 5.",
             "A room that the account is in is known as one; for others say --room: the account comes in for the message, and "
                 + "leaves again. It is done when the room has sent the message back.",
         ]
@@ -100,9 +103,10 @@ extension MethodTable {
                 + "after the last one asked for with --count stays with the server if it can keep it (XEP-0198); messages "
                 + "that --from leaves out are handed over too, and are not shown. What your other clients send and receive is shown "
                 + "too, where the server copies it (XEP-0280): its source is carbon.",
-            "A daemon that stays keeps the latest events of each account in memory, at most 1000 and about 2 MiB: --since shows "
-                + "those after a cursor first. When some of them are gone already, or the daemon was started anew since, an event "
-                + "of the type gap says so.",
+            "A daemon that stays writes the events of each account down before it tells the server that it has them, and keeps the "
+                + "latest 10000 of them for 30 days, over restarts: --since shows those after a cursor first. When some of them are "
+                + "gone already, an event of the type gap says so. Presence, who types, and who comes and goes in rooms is shown as it "
+                + "happens, and not kept. Without such a daemon nothing is kept.",
         ]
         command.options = [
             .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),
@@ -120,7 +124,7 @@ extension MethodTable {
         command.place = .daemonStream
         command.result = [api, account]
         command.event = [
-            api, FieldSpec("cursor", "string", "grows with each event; absent without a daemon that stays"), account,
+            api, FieldSpec("cursor", "string", "grows with each event; absent of one that is not kept"), account,
             FieldSpec("type", "string", "one of the kinds, or gap"),
             FieldSpec("at", "time", "when it happened"),
             FieldSpec("from", "string", "the sender; state: bare JID of the contact"),

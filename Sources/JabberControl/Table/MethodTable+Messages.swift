@@ -49,7 +49,7 @@ extension MethodTable {
         FieldSpec("results[].to", "string", "the recipient"),
         FieldSpec("results[].id", "string", "id of the message stanza"),
         FieldSpec("results[].originId", "string", "origin id (XEP-0359), when one was sent"),
-        FieldSpec("results[].state", "string", "sent, server, device, read or failed"),
+        FieldSpec("results[].state", "string", "queued, sent, server, device, read, failed or expired"),
         FieldSpec("results[].stanzaId", "object", "by, id (XEP-0359), of a message to a room that gives them"),
         FieldSpec("results[].at", "time", "when that state was reached"),
         FieldSpec("results[].error", "object", "why it came no further: code, exit, message, retry, stanza"),

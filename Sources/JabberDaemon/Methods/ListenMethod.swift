@@ -3,6 +3,7 @@
 internal import JabberControl
 internal import SocketIO
 internal import XMPP
+internal import XMPPStorage
 
 /// `listen`: events as they come, until the caller cancels or there were enough.
 enum ListenMethod {
@@ -32,7 +33,7 @@ enum ListenMethod {
         let filter = EventFilter(kinds: kinds, from: try call.parameters.jid("from"), room: room)
         let count = try call.parameters.whole("count", in: 1...1_000_000_000)
         let since = try call.parameters.string("since")
-        let cursor = since.flatMap(EventRing.cursor)
+        let cursor = since.flatMap(EventCursor.read)
         guard since == nil || cursor != nil else {
             throw call.parameters.wrong("since", "must be the cursor of an event")
         }
@@ -88,14 +89,23 @@ final class Listener: Sendable {
     /// - Throws: `ControlError` when the last is what ended it.
     func run() async throws(ControlError) {
         if await session.holding != nil {
-            let subscription = session.ring.subscribe(after: cursor) { [self] event in offer(event) }
+            // What is written down comes from there; what only tells how things stand comes as it happens.
+            let begin = cursor ?? session.intake.lastCursor
+            let subscription = session.feed.subscribe { [self] event in
+                for document in EventDocument.documents(event, session)
+                where !Intake.keptTypes.contains(document.string("type") ?? "") {
+                    offer(document)
+                }
+            }
             // It goes on whatever becomes of the connection, which its events tell.
             await wait { [self] in
-                guard await entersRoom() else { return }
+                let reader = Task { await follow(after: begin) }
+                guard await entersRoom() else { return reader.cancel() }
                 await session.waitForClose()
                 finish(ControlError(.notConnected, "the daemon has \(session.name) no more", account: session.name))
+                reader.cancel()
             }
-            session.ring.cancel(subscription)
+            session.feed.cancel(subscription)
         } else {
             // At once, on the stream's executor: what comes after enough is left to the server.
             let subscription = session.feed.subscribe { [self] event in
@@ -110,6 +120,34 @@ final class Listener: Sendable {
         }
         if case .success(let visit)? = await visit.withLock({ $0 })?.value { await visit.end() }
         if let error = state.withLock({ $0.failure }) { throw error }
+    }
+
+    /// How many events are read at once.
+    private static let pageSize = 200
+
+    /// Hands over what is written down behind a cursor, and then what comes.
+    private func follow(after begin: Int64) async {
+        var cursor = begin
+        do {
+            let store = try await session.openStore()
+            while !Task.isCancelled {
+                let seen = store.news.count
+                let page = try await store.journal.events(after: cursor, limit: Self.pageSize)
+                if page.hasGap { offer(EventDocument.gap(after: cursor, upTo: page.start, session)) }
+                for event in page.events {
+                    guard var document = try? JSONReader.read(event.bytes).objectValue else { continue }
+                    document["cursor"] = .string(String(event.cursor))
+                    offer(document)
+                }
+                cursor = page.events.last?.cursor ?? page.start
+                if page.events.isEmpty { await store.news.next(after: seen) }
+            }
+        } catch let error as StorageError {
+            // A session that is closed says so itself.
+            if error.code != .closed { finish(ControlError(error, account: session.name)) }
+        } catch {
+            finish(error as? ControlError)
+        }
     }
 
     /// Enters the room that is listened to; only now that its events are heard.
@@ -171,9 +209,7 @@ final class Listener: Sendable {
     private func offer(_ event: JSONObject) -> Bool {
         // That something is missing concerns everybody, and is no event to count.
         if event.string("type") == "gap" {
-            var gap = event
-            gap["account"] = .string(session.name)
-            emit(gap)
+            emit(event)
             return false
         }
         guard filter.passes(event) else { return false }
@@ -219,5 +255,16 @@ struct EventFilter: Sendable {
         let sender = event.string("from") ?? event["contact"]?["jid"]?.stringValue
         guard let jid = sender.flatMap({ try? JID($0) }) else { return false }
         return jid == from || jid.bare == from || (jid.isBare && jid == from.bare)
+    }
+}
+
+/// Cursors as callers write them.
+enum EventCursor {
+    /// A cursor; `nil` when the text is none.
+    static func read(_ text: String) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
     }
 }

@@ -34,42 +34,49 @@ enum RoomDelivery {
         }
     }
 
+    /// What a room makes of a message.
+    private enum Answer: Sendable {
+        case reflected(Message)
+        case refused(StanzaError)
+    }
+
     private static func say(
         _ message: Message, in room: Room, _ session: AccountSession, until deadline: SystemMoment?
     ) async -> JSONObject {
-        let reflections = Locked<[Message]>([])
-        let bounces = Locked<[(id: String?, error: StanzaError)]>([])
+        var message = message
+        let id = message.id ?? session.newStanzaID()
+        message.id = id
+        // What the room makes of this message; of all others nothing is kept, however long it takes.
+        let answer = Locked<Answer?>(nil)
         // Before it leaves: it may be back at once.
         let subscription = session.feed.subscribe { event in
             switch event {
-            case .room(room, .message(let line)) where line.isOwn && !line.isHistory:
-                reflections.withLock { $0.append(line.message) }
-            case .room(room, .subject): reflections.withLock { $0.append(Message(to: nil)) }
-            case .messageBounced(let bounce, let error) where bounce.from?.bare == room.jid:
-                bounces.withLock { $0.append((bounce.id, error)) }
+            case .room(room, .message(let line)) where line.isOwn && !line.isHistory && line.message.id == id:
+                answer.withLock { $0 = $0 ?? .reflected(line.message) }
+            case .messageBounced(let bounce, let error) where bounce.from?.bare == room.jid && bounce.id == id:
+                answer.withLock { $0 = $0 ?? .refused(error) }
             default: break
             }
         }
         defer { session.feed.cancel(subscription) }
         let to = room.jid.description
         do throws(ControlError) {
-            let sent = try await session.step { () throws(XMPPError) in try await room.send(message) }
+            try await session.step { [message] () throws(XMPPError) in _ = try await room.send(message) }
             let limit = deadline.map { max(.zero, $0 - .now) } ?? reflectionWindow
-            _ = await session.feed.wait(atMost: limit) {
-                reflections.withLock { $0.contains { $0.id == sent.id } }
-                    || bounces.withLock { $0.contains { $0.id == sent.id } }
-            }
-            if let bounce = bounces.withLock({ $0.first { $0.id == sent.id } }) {
+            _ = await session.feed.wait(atMost: limit) { answer.withLock { $0 != nil } }
+            let reflection: Message
+            switch answer.withLock({ $0 }) {
+            case .reflected(let message): reflection = message
+            case .refused(let error):
                 let error = ControlError(
-                    .refused, "\(to) did not take it: \(bounce.error)", stanza: ControlError.stanza(bounce.error),
+                    .refused, "\(to) did not take it: \(error)", stanza: ControlError.stanza(error),
                     account: session.name)
-                return Delivery.result(to: to, id: sent.id, state: "failed", error)
-            }
-            guard let reflection = reflections.withLock({ $0.first { $0.id == sent.id } }) else {
+                return Delivery.result(to: to, id: id, state: "failed", error)
+            case nil:
                 let error = ControlError(.timedOut, "\(to) did not send it back in time", account: session.name)
-                return Delivery.result(to: to, id: sent.id, state: "sent", error)
+                return Delivery.result(to: to, id: id, state: "sent", error)
             }
-            var result = Delivery.result(to: to, id: sent.id, state: "server", nil)
+            var result = Delivery.result(to: to, id: id, state: "server", nil)
             if let id = reflection.stanzaID(by: room.jid) {
                 result["stanzaId"] = ["by": .string(to), "id": .string(id)]
             }

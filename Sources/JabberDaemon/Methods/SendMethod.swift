@@ -16,9 +16,14 @@ enum SendMethod {
     static func run(_ call: MethodCall, _ order: SendOrder) async throws(ControlError) -> JSONObject {
         let started = SystemMoment.now
         let session = try await call.session
-        let stream = try await session.established()
         // Some time is left to tell how far it came: on a busy machine that takes more than a moment.
         let deadline = call.patience.map { started + $0 - min(max($0 / 10, .milliseconds(100)), .seconds(2)) }
+        if await session.keepsMessages(of: order) {
+            var result = session.heading
+            result["results"] = .array(try await session.post(order, until: deadline).map(JSONValue.object))
+            return result
+        }
+        let stream = try await session.established()
         let rooms = await session.rooms(of: order, on: stream)
         var results: [JSONObject] = []
         if rooms.isEmpty, !order.isForRooms {
@@ -129,6 +134,14 @@ struct SendOrder: Sendable {
 }
 
 extension AccountSession {
+    /// Whether an order is for the outbox: that of a session that is held open, with no room among the recipients. What is said in a
+    /// room is of the moment.
+    fileprivate func keepsMessages(of order: SendOrder) async -> Bool {
+        guard holding != nil, !order.isForRooms else { return false }
+        guard let stream else { return true }
+        return await rooms(of: order, on: stream).isEmpty
+    }
+
     /// The recipients of an order that are rooms: all of them where it says so, else those that the account is in.
     fileprivate func rooms(of order: SendOrder, on stream: XMPPStream) async -> Set<JID> {
         let addresses = order.recipients.compactMap { try? $0.jid.get() }.filter { $0.isBare && $0.localpart != nil }
@@ -152,7 +165,9 @@ extension AccountSession {
                     order.message(to: jid), to: jid, nickname: order.nickname, session: self, stream: stream,
                     until: deadline)
             }
-            return await sendOnce(order.only(recipient), on: stream, until: deadline).first ?? [:]
+            let one = order.only(recipient)
+            if holding != nil { return try await post(one, until: deadline).first ?? [:] }
+            return await sendOnce(one, on: stream, until: deadline).first ?? [:]
         } catch {
             return Delivery.result(to: recipient.text, id: order.id, state: "failed", error)
         }

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import JabberControl
 internal import XMPP
+internal import XMPPStorage
 
 /// `status`: the daemon and its accounts.
 enum StatusMethods {
@@ -67,7 +68,11 @@ extension AccountSession {
         ]
         if let reason = status.reason { document["reason"] = StatusMethods.reason(reason) }
         if let next = status.retryAt { document["retryAt"] = .string(next.description) }
-        guard status.phase == .connected, let stream = currentStream else { return document }
+        if let counts = try? await store?.outbox.counts(of: jid) {
+            document["queued"] = .integer(Int64(counts.waiting))
+            document["uncertain"] = .integer(Int64(counts.uncertain))
+        }
+        guard status.phase == .connected, let stream else { return document }
         document.merge(await stream.overview())
         let presence = presenceSent
         document["show"] = .string(presence.map { ContactDocument.show(of: $0) } ?? "offline")

@@ -104,7 +104,9 @@ extension Daemon {
             throw error
         }
         guard let change = book?.refresh(selection, from: new, environment: environment) else { return try found.get() }
-        for session in change.begun { await session.hold() }
+        for session in change.begun {
+            await session.hold(after: change.ended)
+        }
         for session in change.ended { await session.close() }
         return try book?.session(for: selection)
     }

@@ -96,7 +96,7 @@ package actor LastingDaemon {
         if end == .restart { notifier.reloading() } else { notifier.stopping() }
         await server.stopAccepting()
         let daemon = daemon
-        await Race.attempt(within: Self.closingTime) { await daemon.stop() }
+        await Race.attempt(within: Self.closingTime) { await daemon.stop(leavingSessions: end == .restart) }
         let what = end == .restart ? "starts again" : "has ended"
         await server.close(saying: ControlError(.daemonNotRunning, "the daemon \(what)"))
     }

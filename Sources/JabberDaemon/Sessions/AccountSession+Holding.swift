@@ -4,12 +4,17 @@ internal import JabberControl
 internal import XMPP
 
 extension AccountSession {
+    /// Begins to hold the session open in the place of others, which have what is kept of the account until they are closed.
+    func hold(after others: [AccountSession]) {
+        predecessors += others
+        hold()
+    }
+
     /// Begins to hold the session open: logs in, and comes back whenever the connection is lost, after a time that grows and
     /// is drawn by lot (RFC 6120 §3.3). From then on no method logs in by itself.
     ///
     /// A holder that waits or has given up begins again at once; one that is connected or connecting goes on.
     func hold() {
-        record()
         if let holding, holding.holder != nil, [.connected, .connecting].contains(holding.status.phase) { return }
         forgetRefusal()
         var next = holding ?? SessionHolding()
@@ -24,7 +29,7 @@ extension AccountSession {
     /// Ends the stream in good order and stays away until ``hold()`` is called again.
     func release() async {
         guard endHolding() else { return }
-        ring.append(EventDocument.account(.disconnected(ControlError(.cancelled, "by command")), self))
+        tell([EventDocument.account(.disconnected(ControlError(.cancelled, "by command")), self)])
         await leave()
     }
 
@@ -49,7 +54,7 @@ extension AccountSession {
             switch holding.status.phase {
             case .connected:
                 // One that ended a moment ago is the holder's to notice.
-                if let stream = currentStream, await stream.isEstablished { return stream }
+                if let stream, await stream.isEstablished { return stream }
                 await change(after: holding.version)
             case .connecting:
                 await change(after: holding.version)
@@ -130,17 +135,25 @@ extension AccountSession {
         var policy = ReconnectPolicy()
         while holding?.life == life {
             if holding?.status.phase != .connecting { enter(SessionStatus(phase: .connecting)) }
-            if holding?.hasBeenOnline == true { ring.append(EventDocument.account(.connecting, self)) }
+            if holding?.hasBeenOnline == true { tell([EventDocument.account(.connecting, self)]) }
             let loss: ControlError
+            /// How long the connection lasted of a session that waits to be resumed.
+            var lasted: Duration?
             do throws(ControlError) {
                 let stream = try await bringOnline()
                 guard holding?.life == life else { return }
                 policy.established()
+                let began = feed.now
                 if holding?.hasBeenOnline == true { holding?.reconnects += 1 }
                 holding?.hasBeenOnline = true
-                ring.append(EventDocument.account(.connected(stream), self))
+                tell([EventDocument.account(.connected(stream), self)])
                 enter(SessionStatus(phase: .connected))
-                let error = await stream.waitUntilEnded()
+                sendWaiting()
+                let error = await stream.waitUntilDown()
+                // RFC 6120 §3.3 spreads out those whom a server has sent away: it does not keep their sessions.
+                if await stream.isInterrupted, error?.streamError == nil { lasted = feed.now - began }
+                guard holding?.life == life else { return }
+                await lay(down: stream)
                 loss =
                     error.map { ControlError($0, account: name) }
                     ?? ControlError(.connectionLost, "the session was closed", account: name)
@@ -148,12 +161,13 @@ extension AccountSession {
                 loss = error
             }
             guard holding?.life == life else { return }
-            if holding?.hasBeenOnline == true { ring.append(EventDocument.account(.disconnected(loss), self)) }
+            if holding?.hasBeenOnline == true { tell([EventDocument.account(.disconnected(loss), self)]) }
             guard loss.retry else {
                 holding?.holder = nil
                 return enter(SessionStatus(phase: .failed, reason: loss))
             }
-            let pause = policy.failed(random: Double.random(in: 0..<1))
+            let random = Double.random(in: 0..<1)
+            let pause = lasted.map { policy.interrupted(after: $0, random: random) } ?? policy.failed(random: random)
             let retryAt = DateTime(
                 millisecondsSinceEpoch: DateTime.now.millisecondsSinceEpoch + Int64(pause.milliseconds))
             enter(SessionStatus(phase: .waiting, reason: loss, retryAt: retryAt))

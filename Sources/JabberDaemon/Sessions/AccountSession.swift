@@ -14,9 +14,21 @@ actor AccountSession {
     /// What happens on the account's streams.
     nonisolated let feed: EventFeed
     /// The rooms of all the account's streams.
-    private let rooms = RoomDirectory()
-    /// The latest events, for those who listen.
-    nonisolated let ring = EventRing()
+    let rooms = RoomDirectory()
+    /// What arrives in a session that is held open, on its way to the disk.
+    nonisolated let intake: Intake
+    /// What is kept of a session that is held open; `nil` before it is first opened.
+    var store: AccountStore?
+    /// Sessions that may have it open still.
+    var predecessors: [AccountSession] = []
+    /// The end for good that is under way, or was.
+    private var closing: Task<Void, Never>?
+    /// The opening of it that is under way.
+    var opening: Task<Result<AccountStore, ControlError>, Never>?
+    /// Sends what waits, while there is something.
+    var sender: Task<Void, Never>?
+    /// Whether something was added since it looked.
+    var hasNewToSend = false
     /// What is noted beside what the stream knows.
     nonisolated let notes: SessionNotes
     /// The messages that were sent under an id of the caller's choice.
@@ -24,28 +36,32 @@ actor AccountSession {
     /// How the session stands when it is held open; `nil` when it logs in for the methods that need it.
     var holding: SessionHolding?
 
-    private let settings: SessionSettings
+    nonisolated let settings: SessionSettings
     private let passwords: PasswordSource
     private let log: (@Sendable (StreamLogEntry) -> Void)?
     private let logLevel: StreamLogEntry.Level
     private let notice: (@Sendable (String) -> Void)?
+    /// Where state is kept.
+    nonisolated let paths: RuntimePaths
     /// What logins leave for the next one; `nil` keeps it with the session.
     private let logins: LoginMemoryFile?
 
     private var password: Password?
-    private var stream: XMPPStream?
-    private var login: Task<Result<XMPPStream, ControlError>, Never>?
+    /// The stream as it is, established or not.
+    var stream: XMPPStream?
+    var login: Task<Result<XMPPStream, ControlError>, Never>?
     /// Which login is the present one: what an earlier one comes to is of no interest.
-    private var loginNumber = 0
-    private var roster: Task<Result<Void, ControlError>, Never>?
-    private var presence: (sent: Presence, at: Duration)?
+    var loginNumber = 0
+    /// The roster that was asked for in the present session.
+    var roster: Task<Result<Void, ControlError>, Never>?
+    /// What everybody was told in the present session, and when.
+    var presence: (sent: Presence, at: Duration)?
     /// A refusal that the same password would only meet again (RFC 6120 §6.4.5): one attempt for each.
-    private var refusal: ControlError?
+    var refusal: ControlError?
     /// Whether it was closed for good.
     private(set) var isClosed = false
-    private var recording: Int?
     /// What everybody was last told, for the sessions to come.
-    private var wanted: Presence?
+    var wanted: Presence?
 
     /// Makes a session; nothing is done before a method needs it.
     ///
@@ -62,6 +78,8 @@ actor AccountSession {
         self.account = account
         jid = settings.jid
         feed = EventFeed(clock: environment.clock)
+        intake = Intake(account: settings.jid)
+        paths = environment.paths
         notes = SessionNotes(account: settings.jid)
         passwords = PasswordSource(environment: environment.variables)
         log = environment.log
@@ -89,16 +107,6 @@ actor AccountSession {
         guard refusal != nil else { return }
         refusal = nil
         password = nil
-    }
-
-    /// Keeps the events from now on in ``ring``.
-    func record() {
-        guard recording == nil else { return }
-        let ring = ring
-        recording = feed.subscribe { [weak self] event in
-            guard let self else { return }
-            for document in EventDocument.documents(event, self) { ring.append(document) }
-        }
     }
 
     /// The established stream; logs in when there is none.
@@ -130,32 +138,62 @@ actor AccountSession {
         if let refusal { throw refusal }
         loginNumber += 1
         let number = loginNumber
-        let task = Task { await self.logIn(number, isLasting: isLasting) }
+        let task = Task { await self.logIn(number, isLasting: isLasting, asHolder: asHolder) }
         login = task
-        roster = nil
-        presence = nil
+        // A session that is held open may go on where it was.
+        if !asHolder { forgetSession() }
         return try await task.value.get()
     }
 
-    private func logIn(_ number: Int, isLasting: Bool) async -> Result<XMPPStream, ControlError> {
+    /// Roster and presence are those of a session that is gone.
+    func forgetSession() {
+        roster = nil
+        presence = nil
+    }
+
+    private func logIn(
+        _ number: Int, isLasting: Bool, asHolder: Bool
+    ) async -> Result<XMPPStream, ControlError> {
         do throws(ControlError) {
-            var configuration = try await configuration()
-            configuration.usesStreamManagement = isLasting
-            let (notes, feed) = (notes, feed)
-            feed.takeEverything()
-            configuration.observer = StreamObserver(
-                event: { event in
-                    notes.note(event)
-                    feed.publish(event)
-                }, takesStanzas: { !feed.leavesTheRest })
+            if asHolder, let stream, await stream.isInterrupted { return .success(try await comeBack(stream)) }
+            let configuration = try await observedConfiguration(isLasting: isLasting, isKept: asHolder)
             guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
             guard number == loginNumber else { throw ControlError(.cancelled, "disconnected", account: name) }
-            return .success(try await connect(XMPPStream(configuration, rooms: rooms)))
+            guard asHolder else { return .success(try await connect(XMPPStream(configuration, rooms: rooms))) }
+            let store = try await openStore()
+            let state = try await inheritance(from: store, for: configuration.jid)
+            guard number == loginNumber else { throw ControlError(.cancelled, "disconnected", account: name) }
+            return .success(
+                try await connect(XMPPStream(configuration, resuming: state, keepingIn: store, rooms: rooms)))
         } catch {
             // The next request makes an attempt of its own.
             if number == loginNumber { login = nil }
             return .failure(error)
         }
+    }
+
+    /// The settings for a stream whose events are heard here.
+    private func observedConfiguration(isLasting: Bool, isKept: Bool) async throws(ControlError) -> XMPPConfiguration {
+        var configuration = try await configuration()
+        configuration.usesStreamManagement = isLasting
+        let (notes, feed) = (notes, feed)
+        feed.takeEverything()
+        guard isKept else {
+            configuration.observer = StreamObserver(
+                event: { event in
+                    notes.note(event)
+                    feed.publish(event)
+                }, takesStanzas: { !feed.leavesTheRest })
+            return configuration
+        }
+        let intake = intake
+        configuration.observer = StreamObserver(
+            event: { [weak self] event in
+                notes.note(event)
+                self?.take(event)
+                feed.publish(event)
+            }, kept: { intake.kept($0) })
+        return configuration
     }
 
     private func connect(_ stream: XMPPStream) async throws(ControlError) -> XMPPStream {
@@ -166,6 +204,7 @@ actor AccountSession {
         } catch {
             let failure = ControlError(error, account: name)
             if error.code == .authenticationRefused { refusal = failure }
+            if store != nil { await lay(down: stream) }
             throw failure
         }
     }
@@ -227,7 +266,7 @@ actor AccountSession {
         }
     }
 
-    private func askForRoster(
+    func askForRoster(
         _ ask: @escaping @Sendable () async throws(XMPPError) -> RosterUpdate
     ) -> Task<Result<Void, ControlError>, Never> {
         let name = name
@@ -283,35 +322,8 @@ actor AccountSession {
         return (stream, presence?.at ?? feed.now)
     }
 
-    /// A new session with roster and the presence that was wanted last, for who holds it open.
-    func bringOnline() async throws(ControlError) -> XMPPStream {
-        let stream = try await established(isLasting: true, asHolder: true)
-        let presence = wanted ?? Presence(priority: priority)
-        let task: Task<Result<Void, ControlError>, Never>
-        if presence.kind == .available {
-            noteSent(presence)
-            // All in one flight.
-            try await step { () throws(XMPPError) in try await stream.requestCarbons() }
-            task = askForRoster { () throws(XMPPError) in try await stream.goOnline(presence) }
-        } else {
-            task = askForRoster { () throws(XMPPError) in try await stream.requestRoster() }
-        }
-        roster = task
-        do throws(ControlError) {
-            try await task.value.get()
-        } catch {
-            await stream.disconnect()
-            throw error
-        }
-        await stream.rejoinRooms()
-        return stream
-    }
-
     /// The presence of the session; `nil` while there is none.
     var presenceSent: Presence? { presence?.sent }
-
-    /// The stream as it is, established or not.
-    var currentStream: XMPPStream? { stream }
 
     /// Says on standard error what becomes of a session that is held open.
     func report(_ status: SessionStatus) {
@@ -321,15 +333,9 @@ actor AccountSession {
         notice?(text)
     }
 
-    /// Ends the present stream in good order, for who holds the session open; the next attempt makes another.
-    func leave() async {
-        let old = stream
-        stream = nil
-        loginNumber += 1
-        login = nil
-        roster = nil
-        presence = nil
-        await old?.disconnect()
+    /// Says on standard error what concerns the account.
+    func say(_ text: String) {
+        notice?("\(account.name): \(text)")
     }
 
     /// Notes a presence that is sent to everybody.
@@ -338,12 +344,24 @@ actor AccountSession {
         presence = sent.kind == .available ? (sent, feed.now) : nil
     }
 
-    /// Ends the stream in good order: at most 5 seconds (the library's limit).
-    func close() async {
+    /// Ends the stream in good order: at most 5 seconds (the library's limit). Whoever asks for it meanwhile waits for the same
+    /// end.
+    ///
+    /// - Parameter leavesSession: Whether only the connection ends, and the session stays for the process that comes next.
+    func close(leavingSession leavesSession: Bool = false) async {
         isClosed = true
+        let task = closing ?? Task { await end(leavingSession: leavesSession) }
+        closing = task
+        await task.value
+    }
+
+    private func end(leavingSession leavesSession: Bool) async {
         endHolding()
         // A login that has no stream yet waits for a password command, and will find the session closed.
-        guard let stream else { return }
-        await stream.disconnect()
+        if let stream {
+            if leavesSession { await stream.leaveResumable() } else { await stream.disconnect() }
+            if store != nil { await lay(down: stream) }
+        }
+        await closeStore()
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import JabberControl
 internal import SocketIO
 internal import XMPP
@@ -55,19 +54,9 @@ actor LoginMemoryFile: LoginMemoryStore {
         guard owner == .command else { return true }
         if !hasAskedForLock {
             hasAskedForLock = true
-            lock = Self.takeLock(path + ".lock")
+            lock = StateLock.take(path + ".lock")
         }
         return lock != nil
-    }
-
-    private static func takeLock(_ path: String) -> Descriptor? {
-        guard let slash = path.lastIndex(of: "/"), (try? PrivateFile.makeFolder(String(path[..<slash]))) != nil else {
-            return nil
-        }
-        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
-        guard number >= 0 else { return nil }
-        let lock = Descriptor(owning: number)
-        return flock(number, LOCK_EX | LOCK_NB) == 0 ? lock : nil
     }
 
     // MARK: Forgetting

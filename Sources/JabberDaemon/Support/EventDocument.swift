@@ -67,6 +67,14 @@ enum EventDocument {
         return event
     }
 
+    /// That events behind a cursor are gone, or were never there.
+    static func gap(after cursor: Int64, upTo start: Int64, _ session: AccountSession) -> JSONObject {
+        var event = heading("gap", at: .now, session)
+        event["cursor"] = .string(String(start))
+        event["after"] = .string(String(cursor))
+        return event
+    }
+
     /// The beginning of every event.
     static func heading(_ type: String, at moment: DateTime, _ session: AccountSession) -> JSONObject {
         var event = session.heading

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import XMPPCore
+package import XMPPXML
 
 /// How far a stream has come on its way to a session, for those who examine the way.
 package enum StreamMilestone: Sendable, Hashable {
@@ -46,13 +47,18 @@ package struct StreamObserver: Sendable {
     /// on that stream, so that the server keeps what nobody has seen (XEP-0198 §4).
     package var takesStanzas: @Sendable () -> Bool
 
+    /// Called with each message that is to be kept, in the form in which the stream's store will get it, after its events.
+    package var kept: @Sendable (Element) -> Void
+
     /// Makes an observer.
     package init(
         event: @escaping @Sendable (XMPPEvent) -> Void = { _ in },
+        kept: @escaping @Sendable (Element) -> Void = { _ in },
         milestone: @escaping @Sendable (StreamMilestone) -> Void = { _ in },
         takesStanzas: @escaping @Sendable () -> Bool = { true }
     ) {
         self.event = event
+        self.kept = kept
         self.milestone = milestone
         self.takesStanzas = takesStanzas
     }

@@ -58,9 +58,16 @@ extension XMPPStream {
         var query = Element("query", namespace: Namespace.roster)
         let isVersioned = features?.offersRosterVersioning == true
         if isVersioned { query["ver"] = known?.version ?? "" }
-        let id = try await ask(IQ(.get, payload: query))
+        let id = configuration.newStanzaID()
+        // Before it is written: the answer may be here before this task goes on.
+        let before = rosterRequest
         rosterRequest = RosterRequest(id: id, known: isVersioned ? known : nil)
-        return id
+        do {
+            return try await ask(IQ(.get, payload: query), id: id)
+        } catch {
+            if rosterRequest?.id == id { rosterRequest = before }
+            throw error
+        }
     }
 
     /// The answer to the request for the roster.

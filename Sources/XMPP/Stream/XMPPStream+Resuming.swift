@@ -75,6 +75,20 @@ extension XMPPStream {
         for transition in tracker.streamEnded() { report(transition) }
     }
 
+    /// Lets go of the connection and leaves the session to whoever resumes it: the server is told what is kept, and nothing of
+    /// an end. What arrives from then on comes in the session that is resumed. A session that cannot be resumed ends in good
+    /// order.
+    package func leaveResumable() async {
+        guard isEstablished, keeping != nil, machine.management.sessionID != nil else { return await disconnect() }
+        outlivesConnection = true
+        await settle(atMost: Self.maximumFarewell)
+        guard isEstablished else { return }
+        if machine.management.isOn { perform([.send(machine.management.answer)]) }
+        perform([.closeTransport])
+        endTurn()
+        _ = await waitUntilDown()
+    }
+
     // MARK: What is handled
 
     /// A stanza has gone where it belongs.
@@ -93,6 +107,7 @@ extension XMPPStream {
         var message = element
         if message["from"] == nil { message["from"] = account.bare.description }
         arrivedMessages.append(message)
+        configuration.observer?.kept(message)
     }
 
     /// Hands the events of the present turn out together with the stanzas behind them.

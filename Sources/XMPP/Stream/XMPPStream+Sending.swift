@@ -35,7 +35,7 @@ extension XMPPStream {
     }
 
     /// A new id for a stanza, which nobody can guess: for who has to know it before the stanza is sent.
-    package nonisolated func newStanzaID() -> String { configuration.random.identifier() }
+    package nonisolated func newStanzaID() -> String { configuration.newStanzaID() }
 
     /// Sends a presence stanza; as ``send(_:)-(Message)`` otherwise.
     public func send(_ presence: Presence) async throws(XMPPError) {

@@ -172,6 +172,20 @@ public actor XMPPStream {
         self.init(configuration, hub: EventHub(), ownsHub: true, isResumable: false, resuming: nil, rooms: rooms)
     }
 
+    /// Makes a stream that keeps every step of its session in a store, and shares its rooms with others.
+    ///
+    /// - Parameters:
+    ///   - state: What an earlier stream left in the store.
+    ///   - store: A store that is told of every step.
+    package init(
+        _ configuration: XMPPConfiguration, resuming state: StreamState?, keepingIn store: any StreamStateStore,
+        rooms: RoomDirectory
+    ) {
+        self.init(
+            configuration, hub: EventHub(), ownsHub: true, isResumable: true, resuming: state, keepingIn: store,
+            rooms: rooms)
+    }
+
     /// Makes a stream that shares its rooms with others.
     init(
         _ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool, isResumable: Bool = false,

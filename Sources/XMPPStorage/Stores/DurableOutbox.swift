@@ -23,12 +23,26 @@ public final class DurableOutbox: Outbox {
     ///
     /// - Throws: ``OutboxError`` or ``StorageError``.
     public func add(_ message: Message, of account: JID, expires: DateTime?) async throws -> OutboxEntry {
+        try await add(message, of: account, expires: expires) { _ throws(StorageError) in }
+    }
+
+    /// Adds a message, and does something else in the same transaction where it is new.
+    ///
+    /// - Throws: ``OutboxError`` or ``StorageError``; then neither has happened.
+    package func add(
+        _ message: Message, of account: JID, expires: DateTime?,
+        alongside: @escaping @Sendable (SQLiteConnection) throws(StorageError) -> Void
+    ) async throws -> OutboxEntry {
         guard let id = message.id, let recipient = message.to?.description else { throw OutboxError.anonymous }
         let outcome = try await database.write { connection throws(StorageError) -> OutboxEntry? in
             let table = OutboxTable(connection, account)
             if try table.isFull(Self.maximumWaiting) { return try table.entry(id, recipient) }
-            let entry = try table.add(message, id, recipient, expires: expires)
-            if connection.lastInsertedRow % Int64(Self.stride) == 0 {
+            guard let entry = try table.add(message, id, recipient, expires: expires) else {
+                return try table.entry(id, recipient)
+            }
+            let place = connection.lastInsertedRow
+            try alongside(connection)
+            if place % Int64(Self.stride) == 0 {
                 try OutboxTable.pruneAll(connection, keeping: Self.maximumRemembered)
             }
             return entry
@@ -71,6 +85,29 @@ public final class DurableOutbox: Outbox {
             guard entry.state.leads(to: state) else { return entry }
             try table.set(state, id, recipient.description, reason: reason)
             return try table.entry(id, recipient.description)
+        }
+    }
+
+    /// Notes within a transaction how far messages with an id have come, of those to the addressees that are meant.
+    ///
+    /// - Parameter isMeant: Whether news are about a message to this address.
+    package static func note(
+        _ state: DeliveryState, of id: String, account: JID, because reason: String? = nil,
+        on connection: SQLiteConnection, where isMeant: (JID) -> Bool
+    ) throws(StorageError) {
+        let table = OutboxTable(connection, account)
+        for recipient in try table.recipients(of: id) {
+            guard isMeant(try StoredStanza.jid(recipient, file: connection.file)),
+                let entry = try table.entry(id, recipient), entry.state.leads(to: state)
+            else { continue }
+            try table.set(state, id, recipient, reason: reason)
+        }
+    }
+
+    /// How many messages wait to be sent for an account, and of how many nobody knows whether the server has them.
+    package func counts(of account: JID) async throws(StorageError) -> (waiting: Int, uncertain: Int) {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).counts
         }
     }
 

@@ -70,10 +70,13 @@ public final class EventJournal: Sendable {
     }
 
     /// Adds events within a transaction.
+    ///
+    /// - Returns: The cursor of the last one.
+    @discardableResult
     package func append(
         _ events: [[UInt8]], at time: DateTime = .now, on connection: SQLiteConnection
-    ) throws(StorageError) {
-        _ = try Self.append(events, at: time, limits: limits, on: connection)
+    ) throws(StorageError) -> Int64 {
+        try Self.append(events, at: time, limits: limits, on: connection)
     }
 
     private static func append(

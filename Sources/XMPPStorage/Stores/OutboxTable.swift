@@ -49,6 +49,7 @@ struct OutboxTable {
 
     // MARK: What the application does with them
 
+    /// - Returns: The new entry; `nil` where the message was there before.
     func add(
         _ message: Message, _ id: String, _ recipient: String, expires: DateTime?
     ) throws(StorageError) -> OutboxEntry? {
@@ -59,11 +60,27 @@ struct OutboxTable {
             VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5, ?6) ON CONFLICT DO NOTHING
             """, account, .text(id), .text(recipient), .bytes(bytes), .integer(now),
             SQLValue(expires?.millisecondsSinceEpoch))
-        guard count == 0 else {
-            return OutboxEntry(
-                message: message, queuedAt: DateTime(millisecondsSinceEpoch: now), expires: expires)
+        guard count > 0 else { return nil }
+        return OutboxEntry(message: message, queuedAt: DateTime(millisecondsSinceEpoch: now), expires: expires)
+    }
+
+    /// To whom messages with an id were to go.
+    func recipients(of id: String) throws(StorageError) -> [String] {
+        try connection.rows(
+            "SELECT recipient FROM outbox WHERE account = ? AND id = ?", account, .text(id)
+        ) { $0.text(0) ?? "" }
+    }
+
+    /// How many messages wait, and how many are uncertain.
+    var counts: (waiting: Int, uncertain: Int) {
+        get throws(StorageError) {
+            try connection.first(
+                """
+                SELECT (SELECT count(*) FROM outbox WHERE account = ?1 AND state = 'queued'),
+                    (SELECT count(*) FROM outbox WHERE account = ?1 AND is_uncertain)
+                """, account
+            ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
         }
-        return try entry(id, recipient)
     }
 
     /// Whether so many messages wait. Counting takes long, and is done only where there may be that many.

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+package import XMPPProtocol
+
+extension XMPPStream {
+    /// How many messages are taken out of an outbox at once; 100.
+    private static let outboxPortion = 100
+
+    /// Sends what waits in an outbox, in order; returns when nothing waits any more. Calls must follow one another.
+    ///
+    /// - Returns: How many were sent.
+    /// - Throws: ``XMPPError`` when the connection or the outbox fails; what was not sent goes on waiting.
+    package func sendWaiting(in outbox: any Outbox) async throws(XMPPError) -> Int {
+        let account = configuration.jid.bare
+        var count = 0
+        var before: [OutboxEntry] = []
+        while true {
+            let waiting: [OutboxEntry]
+            do {
+                waiting = try await outbox.waiting(of: account, limit: Self.outboxPortion)
+            } catch {
+                throw XMPPError(.storageFailed, "The outbox fails: \(error).")
+            }
+            guard !waiting.isEmpty else { return count }
+            guard waiting != before else {
+                throw XMPPError(.storageFailed, "The outbox does not note what became of its messages.")
+            }
+            before = waiting
+            count += try await send(waiting, from: outbox)
+        }
+    }
+
+    /// Sends some messages of an outbox, and notes what became of them.
+    ///
+    /// - Returns: How many were sent.
+    private func send(_ waiting: [OutboxEntry], from outbox: any Outbox) async throws(XMPPError) -> Int {
+        var written: [OutboxEntry] = []
+        var failure: XMPPError?
+        for entry in waiting where failure == nil {
+            do throws(XMPPError) {
+                guard try await isSendable(entry, in: outbox) else { continue }
+                try await send(entry.message)
+                written.append(entry)
+                // The transaction that keeps it for resumption has noted it; where the server cannot resume, a reply has to.
+                if keepsSent { try await note(.sent, entry, in: outbox) }
+            } catch {
+                if error.code == .invalidStanza || error.code == .tooLarge {
+                    try await note(.failed, entry, in: outbox, because: error.message)
+                } else {
+                    failure = error
+                }
+            }
+        }
+        if !keepsSent { try await noteWritten(written, in: outbox) }
+        if let failure { throw failure }
+        return written.count
+    }
+
+    /// Whether what is sent is kept until the server has it, in the same place as the outbox.
+    private var keepsSent: Bool { keeping != nil && machine.management.isCounting }
+
+    /// Whether it can be said of a message what became of it; one without id or addressee has failed.
+    private func isSendable(_ entry: OutboxEntry, in outbox: any Outbox) async throws(XMPPError) -> Bool {
+        if entry.message.id != nil, entry.message.to != nil { return true }
+        try await note(.failed, entry, in: outbox, because: "The message has no id or no addressee.")
+        return false
+    }
+
+    /// Notes what the server has. A store that is not told of every step forgets what is under way when the process is killed, so
+    /// the outbox must not call it sent before; while the process lives, the client itself sends it again. Where the server cannot
+    /// resume a session, what it has not answered for goes on waiting: it is sent again in the next.
+    private func noteWritten(_ entries: [OutboxEntry], in outbox: any Outbox) async throws(XMPPError) {
+        guard !entries.isEmpty else { return }
+        var state = DeliveryState.server
+        do {
+            try await waitUntilHandled()
+        } catch {
+            guard keeping == nil else { throw error }
+            state = .sent
+        }
+        for entry in entries { try await note(state, entry, in: outbox) }
+    }
+
+    private func note(
+        _ state: DeliveryState, _ entry: OutboxEntry, in outbox: any Outbox, because reason: String? = nil
+    ) async throws(XMPPError) {
+        let account = configuration.jid.bare
+        do {
+            try await outbox.note(
+                state, of: entry.message.id ?? "", to: entry.message.to ?? account, of: account, because: reason)
+        } catch {
+            throw XMPPError(.storageFailed, "The outbox fails: \(error).")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import JabberControl
+import SocketIO
+import Testing
+import XMPP
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+/// A server that keeps interrupted sessions.
+private var keepingServer: LoopbackOptions {
+    var options = LoopbackOptions()
+    options.resumption = .kept(for: .seconds(300))
+    return options
+}
+
+@Suite("What a daemon that stays keeps", .timeLimit(.minutes(2)))
+struct DaemonKeepingTests {
+    private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
+
+    /// Sends texts to juliet.
+    private func say(_ texts: [String], _ daemon: LastingHarness) async throws {
+        for text in texts {
+            try await daemon.server.send(
+                Message(to: try JID("juliet@example.org"), body: text, id: "in-\(text)"), as: "romeo")
+        }
+    }
+
+    /// The texts of the messages behind a cursor, when there are so many.
+    private func texts(_ daemon: LastingHarness, since cursor: String, _ count: Int) async throws -> [String?] {
+        let client = try await daemon.client()
+        let events = Events()
+        _ = try await client.call(
+            "listen",
+            [
+                "kind": ["message"], "since": .string(cursor), "count": .integer(Int64(count)),
+                "session": ["account": "juliet"],
+            ], onEvent: events.sink)
+        await client.close()
+        return await events.first(count).map { $0.string("body") }
+    }
+
+    /// The cursor of the first event that there is.
+    private func beginning(_ daemon: LastingHarness) async throws -> String {
+        try await daemon.call("connect")
+        let client = try await daemon.client()
+        let events = Events()
+        _ = try await client.call(
+            "listen", ["kind": ["account"], "since": "1", "count": 1, "session": ["account": "juliet"]],
+            onEvent: events.sink)
+        await client.close()
+        return try #require(await events.first(2).last?.string("cursor"))
+    }
+
+    @Test(
+        "What comes while there is no daemon arrives once and in order, whether or not its session was left to the next one",
+        arguments: [DaemonEnd.restart, .stop])
+    func meanwhile(_ end: DaemonEnd) async throws {
+        try await LastingHarness.run(options: keepingServer, buddies: [Self.romeo]) { daemon in
+            let cursor = try await beginning(daemon)
+            let session = try await daemon.status("juliet").string("session")
+            try await say(["1", "2"], daemon)
+            _ = try await texts(daemon, since: cursor, 2)
+            try await daemon.anew(end) { try await say(["3", "4"], daemon) }
+            try await daemon.call("connect")
+            try await say(["5"], daemon)
+            #expect(try await texts(daemon, since: cursor, 5) == ["1", "2", "3", "4", "5"])
+            let next = try await daemon.status("juliet").string("session")
+            #expect((next == session) == (end == .restart))
+        }
+    }
+
+    @Test("A message that is sent without a connection waits, is said to, and arrives once when there is one")
+    func waits() async throws {
+        try await LastingHarness.run(options: keepingServer, buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            await daemon.server.changeOptions { $0.authenticationFailure = .temporaryAuthFailure }
+            await daemon.server.endStreams(of: "juliet", with: StreamError(.systemShutdown))
+            while try await daemon.status("juliet").string("connection") != "waiting" {}
+            let sent = try await daemon.call(
+                "send", ["to": ["romeo@example.org"], "text": "later", "id": "later", "until": "none"])
+            #expect(sent.objects("results").map { $0.string("state") } == ["queued"])
+            let late = try await daemon.call(
+                "send", ["to": ["romeo@example.org"], "text": "later", "id": "later", "timeout": 1])
+            #expect(late.objects("results").first?.string("state") == "queued")
+            #expect(late.objects("results").first?["error"]?["exit"] == 5)
+            await daemon.server.changeOptions { $0.authenticationFailure = nil }
+            try await daemon.call("connect")
+            let again = try await daemon.call("send", ["to": ["romeo@example.org"], "text": "later", "id": "later"])
+            #expect(again.objects("results").first?.string("state") == "server")
+            #expect(try await daemon.server.stanzas(for: "romeo").filter { $0["id"] == "later" }.count == 1)
+        }
+    }
+
+    @Test("A message that was sent is known after a restart too: the same id is one message")
+    func known() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let params: JSONObject = ["to": ["romeo@example.org"], "text": "x", "id": "once"]
+            let sent = try await daemon.call("send", params)
+            try await daemon.anew(.stop)
+            try await daemon.call("connect")
+            #expect(try await daemon.call("send", params) == sent)
+            #expect(try await daemon.server.stanzas(for: "romeo").filter { $0["id"] == "once" }.count == 1)
+        }
+    }
+
+    @Test("A bounce is told with its condition, also to who asks later")
+    func bounce() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            for _ in 0..<2 {
+                let result = try await daemon.call(
+                    "send", ["to": ["nobody@example.org"], "text": "x", "id": "back", "timeout": 20])
+                let row = try #require(result.objects("results").first)
+                #expect(row.string("state") == "failed" && row["error"]?["exit"] == 2)
+                #expect(row["error"]?["stanza"]?["condition"] == "service-unavailable")
+            }
+        }
+    }
+
+    @Test("What is kept is the user's alone, and one process has it at a time")
+    func place() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            let folder = daemon.folder + "/.local/state/jabberctl/accounts"
+            for (path, mode) in [(folder, 0o700), (folder + "/juliet.db", 0o600)] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(attributes[.posixPermissions] as? Int == mode)
+            }
+            #expect(StateLock.take(folder + "/juliet.db.lock") == nil)
+        }
+    }
+
+    @Test("Damaged data is set aside and said, and the daemon goes on")
+    func damaged() async throws {
+        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
+        let said = Locked<[String]>([])
+        let harness = try await LastingHarness(server, accounts: ["juliet": "secret"]) { environment in
+            environment.notice = { text in said.withLock { $0.append(text) } }
+        }
+        let path = harness.folder + "/.local/state/jabberctl/accounts/juliet.db"
+        try await harness.call("connect")
+        try await harness.anew(.stop) {
+            try PrivateFile.write(Array(String(repeating: "no database ", count: 1_000).utf8), to: path)
+        }
+        try await harness.call("connect")
+        let isSaid = said.withLock { texts in
+            texts.contains { $0.hasPrefix("juliet: ") && $0.contains("set aside as \(path).damaged-") }
+        }
+        #expect(isSaid)
+        await harness.end()
+    }
+}
