@@ -4,14 +4,14 @@ internal import SocketIO
 
 /// A file in which things are kept, so that they are there after the process was killed and after the power has failed.
 ///
-/// Writing is atomic and durable: when ``write(_:)`` returns, what it did is on the disk (SQLite with a write-ahead log and
+/// Writing is atomic and durable: when a call that writes returns, what it did is on the disk (SQLite with a write-ahead log and
 /// `synchronous=FULL`). Writers that come at the same time share one transaction and one fsync, each waits for its commit,
 /// and one that fails takes nothing of the others with it.
 ///
 /// The file is 0600 in a folder that is 0700, whatever the umask says. What is removed is overwritten (`secure_delete`). A
 /// file that turns out to be damaged is set aside under another name, never overwritten; see ``setAside``.
 ///
-/// No failure is final: when there is room on the disk again, the next ``write(_:)`` succeeds.
+/// No failure is final: when there is room on the disk again, the next call succeeds.
 public final class Database: Sendable {
     /// How long the lock of another process is waited for; 5 seconds.
     public static let busyTimeout: Duration = .seconds(5)

@@ -130,7 +130,9 @@ public final class MessageArchive: Sendable {
     /// - Parameters:
     ///   - peer: Whose.
     ///   - id: The id of the last one that was read; `nil` for all.
-    /// - Returns: The messages that were unread before, the newest ``maximumMarked`` of them, oldest first; `nil` when there is no message with that id.
+    ///   - account: Whose archive.
+    /// - Returns: The messages that were unread before, the newest ``maximumMarked`` of them, oldest first; `nil` when there is
+    ///   no message with that id.
     /// - Throws: ``StorageError``.
     public func markRead(
         _ peer: JID, upTo id: String? = nil, of account: JID
