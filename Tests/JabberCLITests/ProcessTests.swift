@@ -61,6 +61,15 @@ struct ProcessTests {
         #expect(terminal.isEchoing && terminal.text.contains("no answer within 1.5 s (--timeout)"))
     }
 
+    @Test("nor does the prompt for a password to store wait longer than asked")
+    func lateAccount() throws {
+        let terminal = try PseudoTerminal(
+            [Self.program, "account", "add", "me@example.org", "--timeout", "1"], variables: variables(daemon: ""))
+        try terminal.wait(for: "Password for me@example.org: ")
+        #expect(try terminal.finish() == 5)
+        #expect(terminal.isEchoing && folder.text(".config/jabberctl/accounts/me@example.org.json").isEmpty)
+    }
+
     @Test("Ctrl-C at the prompt restores the terminal, ends the daemon in good order and is exit code 130")
     func interruptedPrompt() throws {
         let terminal = try PseudoTerminal([Self.program, "ping"], variables: variables(daemon: wantsPassword))

@@ -22,7 +22,7 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
     package static let refused = ExitCode(2)
     /// 3: the daemon was asked for and does not run, or the account is not connected.
     package static let notRunning = ExitCode(3)
-    /// 4: no such account or contact.
+    /// 4: no such account, contact, room or request.
     package static let notFound = ExitCode(4)
     /// 5: timed out waiting.
     package static let timedOut = ExitCode(5)
@@ -63,7 +63,7 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
         (.answerIsNo, "the answer is \"no\" (with --quiet or --exit-code)"),
         (.refused, "refused by the other side"),
         (.notRunning, "daemon asked for and not running, or account not connected"),
-        (.notFound, "no such account or contact"),
+        (.notFound, "no such account, contact, room or request"),
         (.timedOut, "timed out waiting"),
         (.apiTooOld, "asked output version too old"),
         (.apiTooNew, "asked output version too new"),
