@@ -67,6 +67,8 @@ let package = Package(
         .systemLibrary(name: "CUnbound", providers: [.apt(["libunbound-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // No pkgConfig: Debian's package has no file for it.
+        .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
         // A target of C, not a system module: libunistring's headers redefine the types of stdint.h.
         .target(name: "CUnistring", linkerSettings: [.linkedLibrary("unistring")]),
 
@@ -80,7 +82,7 @@ let package = Package(
 
         // Second floor: protocol logic without I/O, and transport without XML.
         floor("XMPPProtocol", ["XMPPCore", "XMPPXML", "XMPPCrypto"]),
-        floor("XMPPTransport", ["SocketIO", "COpenSSL", "CUnbound"]),
+        floor("XMPPTransport", ["SocketIO", "XMPPCrypto", "COpenSSL", "CUnbound", "CWslay"]),
 
         // Third floor: the library that people import, and what must outlive the process.
         floor("XMPPStorage", ["XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "CSQLite"]),

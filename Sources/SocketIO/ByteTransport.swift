@@ -69,6 +69,10 @@ package protocol ByteTransport: AnyObject, Sendable {
     /// Queues bytes. Never blocks and never fails: a failure arrives as ``TransportEvent/closed(_:)``.
     func send(_ bytes: [UInt8])
 
+    /// Sends what the peer passes over, so that nobody in between takes the connection for dead: a space, unless the protocol of
+    /// this transport has something of its own.
+    func keepAlive()
+
     /// Stops reading from the peer, so that its flow control takes hold. May be called when already paused.
     func pauseReading()
 
@@ -87,4 +91,7 @@ package protocol ByteTransport: AnyObject, Sendable {
 extension ByteTransport {
     /// None, where nobody counts.
     package var roundTrips: Int { 0 }
+
+    /// A space (RFC 6120 §4.6.1).
+    package func keepAlive() { send([0x20]) }
 }

@@ -45,6 +45,9 @@ public struct XMPPConfiguration: Sendable {
     public var port: UInt16?
     /// How the connection to ``host`` becomes secure.
     public var hostSecurity = Security.startTLS
+    /// A WebSocket to connect to (RFC 7395) instead of what DNS says and of ``host``: for networks that let nothing but the web
+    /// through. The certificate must prove the host of this address.
+    public var webSocket: WebSocketAddress?
     /// A PEM file with the certificate authorities to trust in place of the system's.
     public var certificateAuthorityFile: String?
     /// How much protection the account insists on.

@@ -6,6 +6,8 @@ public enum Namespace {
     public static let client = "jabber:client"
     /// The stream's root, its features and its errors (RFC 6120 §4.8.1).
     public static let streams = "http://etherx.jabber.org/streams"
+    /// `<open/>` and `<close/>` of a stream over WebSocket (RFC 7395 §3.3.2).
+    public static let framing = "urn:ietf:params:xml:ns:xmpp-framing"
     /// Conditions of stream errors (RFC 6120 §4.9).
     public static let streamErrors = "urn:ietf:params:xml:ns:xmpp-streams"
     /// STARTTLS negotiation (RFC 6120 §5).

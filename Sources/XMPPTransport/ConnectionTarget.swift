@@ -8,17 +8,21 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
         case startTLS
         /// TLS from the first byte (XEP-0368).
         case directTLS
+        /// A WebSocket inside of TLS (RFC 7395) at this path of a web server, which begins with `/`.
+        case webSocket(path: String)
 
-        /// The port that people expect when none is given: 5222 or 5223.
+        /// The port that people expect when none is given: 5222, 5223 or 443.
         package var defaultPort: UInt16 {
             switch self {
             case .startTLS: 5222
             case .directTLS: 5223
+            case .webSocket: 443
             }
         }
     }
 
-    /// Host name as an A-label, or an address literal without brackets. Never a reference for certificates.
+    /// Host name as an A-label, or an address literal without brackets. Never a reference for certificates, but that of a web
+    /// server.
     package let host: String
     /// TCP port.
     package let port: UInt16
@@ -37,8 +41,10 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
         self.security = security
     }
 
-    /// `host:port`, with brackets around an IPv6 address.
+    /// `host:port`, with brackets around an IPv6 address; for a WebSocket its whole address.
     package var description: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        if case .webSocket(let path) = security { return "wss://\(place)\(path)" }
+        return place
     }
 }

@@ -25,6 +25,13 @@ package final class XMLStreamParser {
         package var consumed: Int = 0
         /// Why parsing ended for good; `events` came before it.
         package var error: XMLStreamError?
+
+        /// Makes an outcome.
+        package init(events: [XMLStreamEvent] = [], consumed: Int = 0, error: XMLStreamError? = nil) {
+            self.events = events
+            self.consumed = consumed
+            self.error = error
+        }
     }
 
     /// The limits in force; may be changed between stanzas.

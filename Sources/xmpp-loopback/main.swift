@@ -24,8 +24,11 @@ func serve(_ arguments: Arguments) async throws(TestSupportError) {
         domain: domain, accounts: accounts, port: arguments.port, options: arguments.options)
     for buddy in Demonstration.buddies where arguments.isDemo { try await server.add(buddy) }
     let directTLS = server.directTLSPort.map { " direct-tls-port=\($0)" } ?? ""
+    let webSocket = server.webSocketPort.map {
+        " websocket=wss://\(server.host):\($0)\(arguments.options.webSocketPath)"
+    }
     say(
-        "ready host=\(server.host) port=\(server.port)\(directTLS) ca=\(server.certificateAuthorityFile)"
+        "ready host=\(server.host) port=\(server.port)\(directTLS)\(webSocket ?? "") ca=\(server.certificateAuthorityFile)"
             + " domain=\(server.domain)\(announcement)")
     await EndOfService.wait()
     await server.stop()

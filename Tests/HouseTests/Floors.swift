@@ -38,7 +38,7 @@ enum Floors {
                 "SecureRandom": "randomness is passed in",
             ]
         ),
-        "XMPPTransport": Room(own: ["SocketIO", "COpenSSL", "CUnbound", "CWslay"], platform: events),
+        "XMPPTransport": Room(own: ["SocketIO", "XMPPCrypto", "COpenSSL", "CUnbound", "CWslay"], platform: events),
         "XMPPStorage": Room(own: ["XMPPCore", "XMPPProtocol", "XMPPXML", "SocketIO", "CSQLite"], platform: events),
         "XMPP": Room(own: library, platform: events),
         "JabberControl": Room(own: ["SocketIO"], platform: tools),

@@ -23,14 +23,24 @@ package enum StreamMilestone: Sendable, Hashable {
 
 /// A place where a domain's service may be.
 package struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
-    /// `host:port`.
+    /// How a stream gets there.
+    package enum Way: String, Sendable, Hashable {
+        /// TCP, and TLS when the stream asks for it (RFC 6120 §5).
+        case startTLS = "STARTTLS"
+        /// TLS comes before the stream (XEP-0368).
+        case directTLS = "direct TLS"
+        /// A web server (RFC 7395).
+        case webSocket = "WebSocket"
+    }
+
+    /// `host:port`, or the address of a WebSocket.
     package var endpoint: String
-    /// Whether TLS comes before the stream (XEP-0368).
-    package var isDirectTLS: Bool
+    /// How a stream gets there.
+    package var way: Way
 
     /// The endpoint, and how it is secured.
     package var description: String {
-        "\(endpoint) (\(isDirectTLS ? "direct TLS" : "STARTTLS"))"
+        "\(endpoint) (\(way.rawValue))"
     }
 }
 

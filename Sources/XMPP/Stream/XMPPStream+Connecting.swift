@@ -60,7 +60,8 @@ extension XMPPStream {
 
     /// The place that the user names, if any.
     private var override: ConnectionTarget? {
-        configuration.host.map {
+        if let address = configuration.webSocket { return ConnectionTarget(address) }
+        return configuration.host.map {
             ConnectionTarget(
                 host: $0, port: configuration.port,
                 security: configuration.hostSecurity == .directTLS ? .directTLS : .startTLS)
@@ -165,8 +166,9 @@ extension XMPPStream {
         endpoint = target.description
         tlsContext = context
         take(transport)
-        let isDirect = target.security == .directTLS
-        attemptIsDirect = isDirect
+        attemptTarget = target
+        if case .webSocket = target.security { framing = .messages } else { framing = .document }
+        let isDirect = target.security != .startTLS
         return await withCheckedContinuation { continuation in
             attempt = continuation
             if !isDirect { startReading(transport) }
@@ -181,6 +183,7 @@ extension XMPPStream {
         generation += 1
         self.transport = transport
         unparsed = []
+        messageEnds = []
         isReadingPaused = false
     }
 
@@ -197,14 +200,13 @@ extension XMPPStream {
 
     /// Begins TLS on the present transport; what was read behind `<proceed/>` is its first input.
     func startTLS() {
-        guard let lower = transport, let tlsContext else { return }
-        let isDirect = attemptIsDirect
-        let identity = ReferenceIdentity(
-            domain: configuration.jid.connectDomain, unicodeDomain: configuration.jid.domainpart)
+        guard let lower = transport, let tlsContext, let target = attemptTarget else { return }
+        let isDirect = target.security != .startTLS
         let pending = Array(unparsed)
         do {
             let tls = try TLSTransport(
-                over: lower, context: tlsContext, role: .client(identity, offersProtocol: isDirect),
+                over: lower, context: tlsContext,
+                role: .client(identity(at: target), offersProtocol: target.security == .directTLS),
                 mode: isDirect ? .direct : .startTLS(pendingInput: pending), clock: configuration.clock)
             take(tls)
             let generation = generation
@@ -230,10 +232,60 @@ extension XMPPStream {
             self.security = security
             reached(.secured(security))
             log(.step, "secured with \(properties.version), \(properties.cipher)")
+            let channel = SecureChannel.verifiedTLS(channelBindings: properties.channelBindings)
+            if case .webSocket(let path)? = attemptTarget?.security { return openWebSocket(path, over: tls, channel) }
             tls.start(eventHandler())
-            perform(machine.tlsEstablished(.verifiedTLS(channelBindings: properties.channelBindings)))
+            perform(machine.tlsEstablished(channel))
         }
         endTurn()
+    }
+
+    /// Whom the certificate must prove: the account's domain, whatever the host that was connected to; at a web server, which
+    /// serves many domains, the host that the user, or the domain itself by way of HTTPS, has named (RFC 7395 §4).
+    private func identity(at target: ConnectionTarget) -> ReferenceIdentity {
+        if case .webSocket = target.security { return ReferenceIdentity(domain: target.host) }
+        return ReferenceIdentity(
+            domain: configuration.jid.connectDomain, unicodeDomain: configuration.jid.domainpart)
+    }
+
+    /// Agrees on a WebSocket inside of TLS; the stream begins when it is there.
+    private func openWebSocket(_ path: String, over tls: TLSTransport, _ channel: SecureChannel) {
+        guard let target = attemptTarget else { return }
+        do throws(WebSocketError) {
+            let webSocket = try WebSocketTransport(
+                over: tls, role: .client(host: target.hostField, path: path),
+                maximumMessageBytes: configuration.limits.maximumStanzaBytes, clock: configuration.clock)
+            take(webSocket)
+            let generation = generation
+            webSocket.upgrade(timeout: configuration.timeouts.tls) { [weak self] result in
+                self?.assumeIsolated { $0.webSocketOpened(result, webSocket, channel, generation: generation) }
+            }
+        } catch {
+            webSocketFailed(error)
+        }
+        endTurn()
+    }
+
+    private func webSocketOpened(
+        _ result: Result<Void, WebSocketError>, _ webSocket: WebSocketTransport, _ channel: SecureChannel,
+        generation: Int
+    ) {
+        guard generation == self.generation else { return }
+        switch result {
+        case .failure(let error): webSocketFailed(error)
+        case .success:
+            log(.step, "opened a WebSocket")
+            webSocket.start(eventHandler())
+            parser = StreamReader(framing, limits: .beforeAuthentication)
+            perform(machine.tlsEstablished(channel))
+        }
+        endTurn()
+    }
+
+    private func webSocketFailed(_ error: WebSocketError) {
+        attemptEnd = XMPPError(
+            .connectionFailed, "Cannot connect for \(configuration.jid.asciiDomain) at \(endpoint ?? ""): \(error).")
+        perform(machine.transportEnded("\(error)"))
     }
 
     /// The task that connects was cancelled.
@@ -257,7 +309,13 @@ extension JID {
 extension StreamPlace {
     /// A target of the connector.
     init(_ target: ConnectionTarget) {
-        self.init(endpoint: target.description, isDirectTLS: target.security == .directTLS)
+        let way: Way =
+            switch target.security {
+            case .startTLS: .startTLS
+            case .directTLS: .directTLS
+            case .webSocket: .webSocket
+            }
+        self.init(endpoint: target.description, way: way)
     }
 }
 

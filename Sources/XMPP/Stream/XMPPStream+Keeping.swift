@@ -104,8 +104,7 @@ extension XMPPStream {
     /// - Returns: Whether it is one that has to be kept.
     func keepSending(_ element: Element) -> Bool {
         guard keeping != nil, isInterrupted || isKept(element),
-            let bytes = try? XMLSerializer.serialize(
-                element, defaultNamespace: Namespace.client, isInStream: true, illegalCharacters: .replace)
+            let bytes = try? framing.serialize(element, illegalCharacters: .replace)
         else { return false }
         keep(.sending(KeepingQueue.Sending(element: element, bytes: bytes, time: .now, number: 0)))
         return true

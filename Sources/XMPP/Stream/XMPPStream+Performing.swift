@@ -72,9 +72,11 @@ extension XMPPStream {
         switch action {
         case .openStream(let header): write(header)
         case .send(let element): write(element)
-        case .sendWhitespace: outgoing.append(0x20)
-        case .endStream: outgoing.append(contentsOf: XMLSerializer.closeTag.utf8)
-        case .restartParser(let limits): parser = XMLStreamParser(limits: limits)
+        case .sendWhitespace:
+            flush()
+            transport?.keepAlive()
+        case .endStream: enqueue(framing.closing)
+        case .restartParser(let limits): parser = StreamReader(framing, limits: limits)
         case .limit(let limits): parser.limits = limits
         case .startTLS:
             flush()
@@ -158,27 +160,35 @@ extension XMPPStream {
     // MARK: Writing
 
     private func write(_ header: StreamHeader) {
-        var root = Element("stream", namespace: Namespace.streams, attributes: ["version": "1.0"])
-        root["to"] = header.to
-        root["from"] = header.from
-        root.language = header.language
-        guard let tag = try? XMLSerializer.openTag(root, contentNamespace: Namespace.client) else { return }
+        guard let opening = framing.opening(header) else { return }
         log(.wire, "sent a stream header for \(header.to)")
-        outgoing.append(contentsOf: XMLSerializer.declaration.utf8)
-        outgoing.append(contentsOf: tag)
+        enqueue(opening)
     }
 
     /// Writes what the machine made; its own elements hold nothing that XML forbids, and what peers said in them is mended.
     private func write(_ element: Element) {
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
-        let bytes = try? XMLSerializer.serialize(
-            element, defaultNamespace: Namespace.client, isInStream: true, illegalCharacters: .replace)
-        if let bytes { outgoing.append(contentsOf: bytes) }
+        if let bytes = try? framing.serialize(element, illegalCharacters: .replace) { enqueue(bytes) }
+    }
+
+    /// Writes a first-level element, or one of the root's tags, at the end of the turn.
+    func enqueue(_ bytes: [UInt8]) {
+        outgoing.append(contentsOf: bytes)
+        if framing == .messages { messageEnds.append(outgoing.count) }
     }
 
     func flush() {
         guard !outgoing.isEmpty else { return }
-        transport?.send(outgoing)
+        switch framing {
+        case .document: transport?.send(outgoing)
+        case .messages:
+            var start = 0
+            for end in messageEnds {
+                transport?.send(Array(outgoing[start..<end]))
+                start = end
+            }
+            messageEnds.removeAll(keepingCapacity: true)
+        }
         outgoing.removeAll(keepingCapacity: outgoing.capacity <= 4_096)
         guard let transport, transport.pendingBytes > Self.maximumUnwrittenBytes, !machine.hasEnded else { return }
         // Senders wait long before that: these are answers to a server that asks and asks and reads none of them.

@@ -137,7 +137,7 @@ extension XMPPStream {
         guard isEstablished else { throw disconnection ?? .notConnected }
         let bytes: [UInt8]
         do {
-            bytes = try XMLSerializer.serialize(element, defaultNamespace: Namespace.client, isInStream: true)
+            bytes = try framing.serialize(element)
         } catch {
             throw XMPPError(.invalidStanza, "The stanza cannot be sent: \(error).")
         }
@@ -157,7 +157,7 @@ extension XMPPStream {
     /// Writes what was serialised, and counts it.
     func write(_ element: Element, _ bytes: [UInt8], at time: DateTime) {
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
-        outgoing.append(contentsOf: bytes)
+        enqueue(bytes)
         perform(machine.wrote(element, bytes: bytes.count, at: time))
         if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2
             || machine.management.unacknowledgedBytes >= StreamManagement.maximumUnacknowledgedBytes / 2

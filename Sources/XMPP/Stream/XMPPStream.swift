@@ -45,7 +45,9 @@ public actor XMPPStream {
 
     var phase = Phase.fresh
     var machine: StreamStateMachine
-    var parser: XMLStreamParser
+    /// How the stream is written at the present target.
+    var framing = StreamFraming.document
+    var parser: StreamReader
     var transport: (any ByteTransport)?
     /// Distinguishes the transports of successive attempts: events of an abandoned one are not ours.
     var generation = 0
@@ -54,6 +56,8 @@ public actor XMPPStream {
     var timers: [StreamTimer: any ScheduledTimer] = [:]
     /// Bytes to write at the end of the present turn.
     var outgoing: [UInt8] = []
+    /// Where the messages among them end, when messages are framed.
+    var messageEnds: [Int] = []
     /// Events to publish at the end of the present turn.
     var deliveries: [EventDelivery] = []
     var isReadingPaused = false
@@ -62,8 +66,8 @@ public actor XMPPStream {
     /// Who waits for the present attempt.
     var attempt: CheckedContinuation<AttemptOutcome, Never>?
     var attemptGotFeatures = false
-    /// Whether TLS comes before the stream at the present target.
-    var attemptIsDirect = false
+    /// Where the present attempt goes.
+    var attemptTarget: ConnectionTarget?
     var tlsContext: TLSContext?
     /// Whether the present attempt waits for keys that are being worked out.
     var isDerivingKeys = false
@@ -203,7 +207,7 @@ public actor XMPPStream {
         machine = StreamStateMachine(
             configuration: configuration.stream(isResumable: isResumable), resuming: state,
             leavesRepeating: keeping != nil)
-        parser = XMLStreamParser(limits: .beforeAuthentication)
+        parser = StreamReader(limits: .beforeAuthentication)
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)
         routes.addStandardRoutes()

@@ -29,13 +29,14 @@ public struct TestAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - domain: The domain as an A-label.
+    ///   - others: Other names that it presents as well.
     ///   - flaw: What is wrong with the certificate; `nil` for a good one.
     /// - Throws: ``TestSupportError`` when OpenSSL refuses.
     public func issue(
-        for domain: String, flaw: TestCertificate.Flaw? = nil
+        for domain: String, and others: [TestCertificate.Name] = [], flaw: TestCertificate.Flaw? = nil
     ) throws(TestSupportError) -> TestCertificate {
         let shown = flaw == .wrongName ? "wrong.\(domain)" : domain
-        return try issue(names: [.dns(shown), .service(shown), .xmppAddress(shown)], flaw: flaw)
+        return try issue(names: [.dns(shown), .service(shown), .xmppAddress(shown)] + others, flaw: flaw)
     }
 
     /// Issues a certificate that presents exactly these names.

@@ -55,6 +55,10 @@ public struct LoopbackOptions: Sendable {
     public var offersStartTLS = true
     /// Whether there is a second port for TLS from the first byte.
     public var offersDirectTLS = true
+    /// Whether there is a port for WebSockets inside of TLS (RFC 7395), at the path ``webSocketPath``.
+    public var offersWebSocket = true
+    /// The path of WebSockets.
+    public var webSocketPath = "/xmpp-websocket"
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
     /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with

@@ -26,6 +26,8 @@ struct LoopbackMailbox: Sendable {
     let events: @Sendable (TransportEvent) -> Void
     /// Takes the outcome of a TLS handshake.
     let handshake: @Sendable (Result<TLSProperties, TLSError>) -> Void
+    /// Takes the outcome of a WebSocket handshake.
+    let upgrade: @Sendable (Result<Void, WebSocketError>) -> Void
     /// Takes note that the session waits for another connection for some time.
     let hibernated: @Sendable (Duration) -> Void
     /// Takes note that the session is over.

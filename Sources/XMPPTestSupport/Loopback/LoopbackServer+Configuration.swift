@@ -35,4 +35,23 @@ extension LoopbackServer {
         }
         return configuration
     }
+
+    /// A configuration with which an account connects to this server over a WebSocket.
+    ///
+    /// - Parameters:
+    ///   - username: The account's localpart.
+    ///   - resource: The resource to ask for; `nil` leaves the choice to the server.
+    /// - Throws: ``TestSupportError`` when there is no such account, or no port for WebSockets.
+    public func webSocketConfiguration(
+        for username: String, resource: String? = nil
+    ) throws(TestSupportError) -> XMPPConfiguration {
+        var configuration = try configuration(for: username, resource: resource)
+        configuration.host = nil
+        configuration.port = nil
+        guard let webSocketPort,
+            let address = WebSocketAddress("wss://\(host):\(webSocketPort)\(router.options.webSocketPath)")
+        else { throw TestSupportError("the loopback server has no port for WebSockets") }
+        configuration.webSocket = address
+        return configuration
+    }
 }

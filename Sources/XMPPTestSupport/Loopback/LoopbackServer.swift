@@ -34,6 +34,8 @@ public actor LoopbackServer {
     public nonisolated let port: UInt16
     /// The port for TLS from the first byte (XEP-0368); `nil` when the options do without.
     public nonisolated let directTLSPort: UInt16?
+    /// The port for WebSockets inside of TLS (RFC 7395); `nil` when the options do without.
+    public nonisolated let webSocketPort: UInt16?
     /// The path of the certificate to trust, PEM; it exists until ``stop()``.
     public nonisolated let certificateAuthorityFile: String
     /// The authority that signed the server's certificate.
@@ -45,6 +47,7 @@ public actor LoopbackServer {
     private let context: TLSContext
     private let listener: ListeningSocket
     private let directListener: ListeningSocket?
+    private let webSocketListener: ListeningSocket?
 
     var sessions: [Int: LoopbackSession] = [:]
     private var accepted = 0
@@ -94,7 +97,9 @@ public actor LoopbackServer {
             if let names {
                 try authority.issue(names: names, flaw: options.certificateFlaw)
             } else {
-                try authority.issue(for: jid.asciiDomain, flaw: options.certificateFlaw)
+                try authority.issue(
+                    for: jid.asciiDomain, and: options.offersWebSocket ? [.address("127.0.0.1")] : [],
+                    flaw: options.certificateFlaw)
             }
         self.domain = jid
         self.folder = folder
@@ -108,35 +113,41 @@ public actor LoopbackServer {
             listener = try ListeningSocket(.loopback(port: port), on: executor)
             directListener =
                 options.offersDirectTLS ? try ListeningSocket(.loopback(port: 0), on: executor) : nil
+            webSocketListener =
+                options.offersWebSocket ? try ListeningSocket(.loopback(port: 0), on: executor) : nil
         } catch {
             throw TestSupportError("the loopback server cannot listen: \(error)")
         }
         self.port = listener.address.port ?? 0
         directTLSPort = directListener?.address.port
+        webSocketPort = webSocketListener?.address.port
     }
 
     private func listen() {
         listener.start { [weak self] socket in
-            self?.assumeIsolated { $0.accept(socket, directTLS: false) }
+            self?.assumeIsolated { $0.accept(socket, at: .plain) }
         }
         directListener?.start { [weak self] socket in
-            self?.assumeIsolated { $0.accept(socket, directTLS: true) }
+            self?.assumeIsolated { $0.accept(socket, at: .directTLS) }
+        }
+        webSocketListener?.start { [weak self] socket in
+            self?.assumeIsolated { $0.accept(socket, at: .webSocket) }
         }
     }
 
-    private func accept(_ socket: SocketTransport, directTLS: Bool) {
+    private func accept(_ socket: SocketTransport, at entrance: LoopbackSession.Entrance) {
         guard !isStopped else { return socket.abort() }
         accepted += 1
         let id = accepted
         let plan = plans.isEmpty ? lastingPlan : plans.removeFirst()
         let session = LoopbackSession(
-            id: id, socket: socket, wireFaults: plan.wire, streamFaults: plan.stream, context: context,
+            id: id, entrance: entrance, socket: socket, wireFaults: plan.wire, streamFaults: plan.stream, context: context,
             router: router, mailbox: mailbox(for: id)
         ) { [weak self] record in
             self?.assumeIsolated { $0.note(record) }
         }
         sessions[id] = session
-        session.start(directTLS: directTLS)
+        session.start()
     }
 
     private func mailbox(for id: Int) -> LoopbackMailbox {
@@ -144,6 +155,9 @@ public actor LoopbackServer {
             events: { [weak self] event in self?.assumeIsolated { $0.handle(event, of: id) } },
             handshake: { [weak self] result in
                 self?.assumeIsolated { $0.sessions[id]?.handshakeEnded(try? result.get()) }
+            },
+            upgrade: { [weak self] result in
+                self?.assumeIsolated { $0.sessions[id]?.upgradeEnded(result) }
             },
             hibernated: { [weak self] time in
                 self?.assumeIsolated { server in
@@ -171,6 +185,7 @@ public actor LoopbackServer {
         isStopped = true
         listener.close()
         directListener?.close()
+        webSocketListener?.close()
         for session in sessions.values { session.fail(StreamError(.systemShutdown)) }
         sessions = [:]
         for bot in bots.values { router.disconnect(bot) }

@@ -10,13 +10,15 @@ internal import XMPPXML
 extension LoopbackSession {
     /// Answers a stream header (RFC 6120 §4.7) with one of ours and the features, or with the error it deserves.
     func open(_ header: Element, _ contentNamespace: String) {
-        var answer = Element("stream", namespace: Namespace.streams)
+        var answer =
+            framing == .document
+            ? Element("stream", namespace: Namespace.streams) : Element("open", namespace: Namespace.framing)
         answer["from"] = router.domain.description
         answer["id"] = SecureRandom().identifier()
         answer["version"] = "1.0"
         answer.language = "en"
-        guard let bytes = try? XMLSerializer.openTag(answer, contentNamespace: Namespace.client) else { return abort() }
-        transport.send(Array(XMLSerializer.declaration.utf8) + bytes)
+        guard let bytes = try? framing.opening(answer) else { return abort() }
+        transport.send(bytes)
         if !header.isNamed("stream", namespace: Namespace.streams) || contentNamespace != Namespace.client {
             return fail(StreamError(.invalidNamespace))
         }

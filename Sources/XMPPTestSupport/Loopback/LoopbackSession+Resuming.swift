@@ -3,6 +3,7 @@
 internal import SocketIO
 internal import XMPPCore
 internal import XMPPCrypto
+internal import XMPPProtocol
 internal import XMPPXML
 
 extension LoopbackSession {

@@ -2,6 +2,7 @@
 
 internal import XMPPCore
 internal import XMPPCrypto
+internal import XMPPProtocol
 internal import XMPPXML
 
 extension LoopbackSession {

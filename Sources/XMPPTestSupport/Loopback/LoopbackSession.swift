@@ -11,13 +11,23 @@ internal import XMPPXML
 ///
 /// Not `Sendable`: it belongs to the server's actor; what happens on the network comes in through ``LoopbackMailbox``.
 final class LoopbackSession {
+    /// Through which of the server's ports the client came.
+    enum Entrance {
+        /// The stream comes first.
+        case plain
+        /// TLS comes before the stream (XEP-0368).
+        case directTLS
+        /// TLS, then a WebSocket (RFC 7395).
+        case webSocket
+    }
+
     /// How far the client has come.
     enum Phase: Equatable {
         /// A stream header has to come; `isAuthenticated` tells which one.
         case awaitingHeader
         /// Features were sent: STARTTLS and SASL are to come.
         case negotiating
-        /// TLS is being agreed on.
+        /// TLS is being agreed on, or a WebSocket inside of it.
         case securing
         /// Authenticated; a resource has to be bound.
         case binding
@@ -30,6 +40,7 @@ final class LoopbackSession {
     }
 
     let id: Int
+    let entrance: Entrance
     let socket: SocketTransport
     let router: LoopbackRouter
     let mailbox: LoopbackMailbox
@@ -39,7 +50,8 @@ final class LoopbackSession {
     let streamFaults: [LoopbackFault]
 
     var transport: any ByteTransport
-    var parser = XMLStreamParser(limits: .beforeAuthentication)
+    let framing: StreamFraming
+    var parser: StreamReader
     var phase = Phase.awaitingHeader
     var isSecure = false
     var channel: TLSProperties?
@@ -56,11 +68,14 @@ final class LoopbackSession {
     var receivedBytes = 0
 
     init(
-        id: Int, socket: SocketTransport, wireFaults: [LoopbackFault], streamFaults: [LoopbackFault],
+        id: Int, entrance: Entrance, socket: SocketTransport, wireFaults: [LoopbackFault], streamFaults: [LoopbackFault],
         context: TLSContext?, router: LoopbackRouter, mailbox: LoopbackMailbox,
         record: @escaping (LoopbackRecord) -> Void
     ) {
         self.id = id
+        self.entrance = entrance
+        framing = entrance == .webSocket ? .messages : .document
+        parser = StreamReader(framing, limits: .beforeAuthentication)
         self.socket = socket
         self.streamFaults = streamFaults
         self.context = context
@@ -72,12 +87,11 @@ final class LoopbackSession {
             ? socket : FaultyTransport(over: socket, faults: wireFaults) { [weak socket] in socket?.reset() }
     }
 
-    /// Begins to read, after a TLS handshake when the port is for direct TLS (XEP-0368).
-    func start(directTLS: Bool) {
-        if directTLS {
-            secure(.direct)
-        } else {
-            transport.start(mailbox.events)
+    /// Begins to read, after a TLS handshake when that comes first.
+    func start() {
+        switch entrance {
+        case .plain: transport.start(mailbox.events)
+        case .directTLS, .webSocket: secure(.direct)
         }
     }
 
@@ -102,13 +116,36 @@ final class LoopbackSession {
         if !streamFaults.isEmpty {
             transport = FaultyTransport(over: transport, faults: streamFaults) { [weak socket] in socket?.reset() }
         }
+        if entrance == .webSocket { return upgrade() }
+        restart()
+        transport.start(mailbox.events)
+    }
+
+    /// Agrees on a WebSocket inside of TLS.
+    private func upgrade() {
+        guard
+            let webSocket = try? WebSocketTransport(
+                over: transport, role: .server(path: router.options.webSocketPath),
+                maximumMessageBytes: XMLLimits.session.maximumStanzaBytes)
+        else { return abort() }
+        transport = webSocket
+        webSocket.upgrade(mailbox.upgrade)
+    }
+
+    /// There is a WebSocket, or the client asked for something else.
+    func upgradeEnded(_ result: Result<Void, WebSocketError>) {
+        guard phase == .securing else { return }
+        if case .failure = result {
+            phase = .ended
+            return mailbox.ended(nil)
+        }
         restart()
         transport.start(mailbox.events)
     }
 
     /// A new stream on the same connection (RFC 6120 §4.3.3).
     func restart() {
-        parser = XMLStreamParser(limits: address == nil ? .beforeAuthentication : .session)
+        parser = StreamReader(framing, limits: address == nil ? .beforeAuthentication : .session)
         phase = .awaitingHeader
     }
 
@@ -160,10 +197,7 @@ final class LoopbackSession {
 
     /// Writes a first-level element without counting it.
     func write(_ element: Element) {
-        guard
-            let bytes = try? XMLSerializer.serialize(
-                element, defaultNamespace: Namespace.client, isInStream: true, illegalCharacters: .replace)
-        else { return }
+        guard let bytes = try? framing.serialize(element, illegalCharacters: .replace) else { return }
         record(LoopbackRecord(connection: id, account: address, direction: .toClient, element: element))
         transport.send(bytes)
     }
@@ -180,7 +214,7 @@ final class LoopbackSession {
         guard phase != .ended else { return }
         let wasOpen = phase != .securing
         phase = .ended
-        if wasOpen { transport.send(Array(XMLSerializer.closeTag.utf8)) }
+        if wasOpen { transport.send(framing.closing) }
         transport.close()
         leave()
     }

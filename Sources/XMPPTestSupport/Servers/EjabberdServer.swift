@@ -65,6 +65,11 @@ enum EjabberdServer {
         listen:
           - {port: \(site.port), ip: "127.0.0.1", module: ejabberd_c2s, starttls_required: true, access: all}
           - {port: \(site.directTLSPort), ip: "127.0.0.1", module: ejabberd_c2s, tls: true, access: all}
+          - port: \(site.webSocketPort)
+            ip: "127.0.0.1"
+            module: ejabberd_http
+            tls: true
+            request_handlers: {"\(ServerSite.webSocketPath)": ejabberd_http_ws}
         s2s_access: none
         modules:
           mod_adhoc: {}

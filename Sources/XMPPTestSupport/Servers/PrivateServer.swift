@@ -22,6 +22,8 @@ public final class PrivateServer: Sendable {
     public let port: UInt16
     /// The port for TLS from the first byte (XEP-0368).
     public let directTLSPort: UInt16
+    /// The port for WebSockets inside of TLS (RFC 7395).
+    public let webSocketPort: UInt16
     /// The certificate to trust, PEM; it exists until ``stop()``.
     public let certificateAuthorityFile: String
     /// Passwords by localpart.
@@ -36,6 +38,7 @@ public final class PrivateServer: Sendable {
         domain = site.domain
         port = site.port
         directTLSPort = site.directTLSPort
+        webSocketPort = site.webSocketPort
         certificateAuthorityFile = site.certificateAuthorityFile
         accounts = site.accounts
         folder = site.folder
@@ -64,6 +67,17 @@ public final class PrivateServer: Sendable {
         configuration.port = directTLS ? directTLSPort : port
         configuration.hostSecurity = directTLS ? .directTLS : .startTLS
         configuration.certificateAuthorityFile = certificateAuthorityFile
+        return configuration
+    }
+
+    /// A configuration with which an account connects to this server over a WebSocket.
+    ///
+    /// - Throws: ``TestSupportError`` when there is no such account.
+    public func webSocketConfiguration(for username: String) throws(TestSupportError) -> XMPPConfiguration {
+        var configuration = try configuration(for: username)
+        configuration.host = nil
+        configuration.port = nil
+        configuration.webSocket = WebSocketAddress("wss://\(host):\(webSocketPort)\(ServerSite.webSocketPath)")
         return configuration
     }
 

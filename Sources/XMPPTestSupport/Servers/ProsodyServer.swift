@@ -83,14 +83,18 @@ enum ProsodyServer {
         c2s_ports = { \(site.port) }
         c2s_direct_tls_ports = { \(site.directTLSPort) }
         http_ports = { }
-        https_ports = { }
+        https_ports = { \(site.webSocketPort) }
+        https_interfaces = { "127.0.0.1" }
+        https_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
+        http_default_host = "\(site.domain)"
         c2s_require_encryption = true
         authentication = "internal_plain"
         modules_enabled = {
             "roster", "saslauth", "tls", "disco", "ping", "offline", "version", "time", "smacks", "carbons", "mam",
-            "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "lastactivity", "uptime"\(modules)
+            "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "lastactivity", "uptime",
+            "websocket"\(modules)
         }
-        modules_disabled = { "s2s", "http" }
+        modules_disabled = { "s2s" }
         archive_expires_after = "never"
         log = { info = "*console" }
         c2s_direct_tls_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }

@@ -11,11 +11,15 @@ struct ServerSite {
     let folder: TemporaryFolder
     let port: UInt16
     let directTLSPort: UInt16
+    let webSocketPort: UInt16
     let certificateAuthorityFile: String
     let certificateFile: String
     let keyFile: String
 
-    /// Makes the folder and the certificate, and finds two free ports.
+    /// The path of WebSockets.
+    static let webSocketPath = "/xmpp-websocket"
+
+    /// Makes the folder and the certificate, and finds free ports.
     ///
     /// - Parameters:
     ///   - domain: The domain to serve.
@@ -41,22 +45,25 @@ struct ServerSite {
         self.areFriends = areFriends
         folder = try TemporaryFolder(prefix: "xmpp-server", in: root.map { $0 + "/tmp" })
         let ports = try Self.freePorts()
-        (port, directTLSPort) = ports
+        (port, directTLSPort, webSocketPort) = ports
         let authority = try TestAuthority()
-        let certificate = try authority.issue(for: self.domain.asciiDomain)
+        let certificate = try authority.issue(for: self.domain.asciiDomain, and: [.address("127.0.0.1")])
         certificateAuthorityFile = try folder.write(authority.certificate, to: "ca.pem")
         try folder.makeFolder("certificates")
         certificateFile = try folder.write(certificate.certificate, to: "certificates/\(self.domain.asciiDomain).crt")
         keyFile = try folder.write(certificate.privateKey, to: "certificates/\(self.domain.asciiDomain).key")
     }
 
-    /// Two ports that nobody listens on now.
-    private static func freePorts() throws(TestSupportError) -> (UInt16, UInt16) {
+    /// Three ports that nobody listens on now.
+    private static func freePorts() throws(TestSupportError) -> (UInt16, UInt16, UInt16) {
         do throws(SystemError) {
             let executor = StreamExecutor()
             let first = try ListeningSocket(.loopback(port: 0), on: executor)
             let second = try ListeningSocket(.loopback(port: 0), on: executor)
-            return withExtendedLifetime((first, second)) { (first.address.port ?? 0, second.address.port ?? 0) }
+            let third = try ListeningSocket(.loopback(port: 0), on: executor)
+            return withExtendedLifetime((first, second, third)) {
+                (first.address.port ?? 0, second.address.port ?? 0, third.address.port ?? 0)
+            }
         } catch {
             throw TestSupportError("no free port: \(error)")
         }
