@@ -39,6 +39,20 @@ struct SessionSettingsTests {
         #expect(port.host == "xn--bcher-kva.example" && port.port == 5_322 && port.hostSecurity == .startTLS)
     }
 
+    @Test("A host that is the address of a WebSocket says it all; what is nearly one is told what one looks like")
+    func webSocket() throws {
+        let address = "wss://example.org:5281/xmpp-websocket"
+        let configuration = try settings("juliet@example.org") { $0.host = address }.configuration
+        #expect(configuration.webSocket?.description == address && configuration.host == nil)
+        for change in [
+            { $0.host = "ws://example.org/" }, { $0.host = "https://example.org/ws" },
+            { ($0.host, $0.port) = (address, 443) }, { ($0.host, $0.tls) = (address, .direct) },
+        ] as [(inout AccountConfiguration) -> Void] {
+            let error = try #require(throws: ControlError.self) { try self.settings("juliet@example.org", change) }
+            #expect(error.code == .configuration && error.message.contains("the host"))
+        }
+    }
+
     @Test("A resource is asked for; one that is none is exit code 65 (RFC 7622 §3.4)")
     func resource() throws {
         let settings = try settings("juliet@example.org") { $0.resource = "balcony" }

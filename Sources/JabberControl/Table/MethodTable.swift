@@ -15,7 +15,9 @@ package enum MethodTable {
         .value(
             "jid", nil, "JID", .jid, "log in as this address, with or without an account",
             environment: "JABBERCTL_JID"),
-        .value("host", nil, "HOST", "connect to this host instead of what DNS says", environment: "JABBERCTL_HOST"),
+        .value(
+            "host", nil, "HOST", "connect to this host, or this WebSocket (wss://…), instead of what DNS says",
+            environment: "JABBERCTL_HOST"),
         .value("port", nil, "N", .whole(1...65535), "port of --host", environment: "JABBERCTL_PORT"),
         .value(
             "tls", nil, "MODE", .choice(["direct", "starttls"]), "how --host is secured", default: "starttls",

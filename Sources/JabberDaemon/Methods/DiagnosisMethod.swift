@@ -42,8 +42,8 @@ enum DiagnosisMethod {
     }
 
     private static func lookUp(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async {
-        guard configuration.host == nil else {
-            return report.skipped("srv", "the host is given: \(configuration.host ?? "")")
+        if let given = configuration.webSocket?.description ?? configuration.host {
+            return report.skipped("srv", "the host is given: \(given)")
         }
         let start = SystemMoment.now
         do throws(XMPPError) {

@@ -24,12 +24,14 @@ struct SessionSettings: Sendable {
         }
         var configuration = XMPPConfiguration(jid: address, password: nil)
         configuration.certificateAuthorityFile = account.ca
-        if account.host != nil || account.port != nil || account.tls != nil {
+        if let host = account.host, host.contains("://") {
+            configuration.webSocket = try Self.webSocket(host, account)
+        } else if account.host != nil || account.port != nil || account.tls != nil {
             // A port or a kind of TLS alone means the domain's own host.
             configuration.host = account.host ?? address.asciiDomain
             configuration.hostSecurity = account.tls == .direct ? .directTLS : .startTLS
         }
-        if let port = account.port {
+        if let port = account.port, configuration.webSocket == nil {
             guard let number = UInt16(exactly: port), number > 0 else {
                 throw ControlError(.configuration, "the port must be from 1 to 65535")
             }
@@ -39,5 +41,20 @@ struct SessionSettings: Sendable {
         configuration.software = SoftwareIdentity(name: "jabberctl", version: ProductVersion.current)
         jid = address.bare
         self.configuration = configuration
+    }
+
+    /// The WebSocket that an account names as its host.
+    private static func webSocket(
+        _ text: String, _ account: AccountConfiguration
+    ) throws(ControlError) -> WebSocketAddress {
+        guard let address = WebSocketAddress(text) else {
+            throw ControlError(
+                .configuration,
+                "the host \(text) is no address of a WebSocket; one looks like wss://example.org/xmpp-websocket")
+        }
+        guard account.port == nil, account.tls == nil else {
+            throw ControlError(.configuration, "the host \(text) says it all: leave --port and --tls out")
+        }
+        return address
     }
 }

@@ -141,7 +141,8 @@ public actor LoopbackServer {
         let id = accepted
         let plan = plans.isEmpty ? lastingPlan : plans.removeFirst()
         let session = LoopbackSession(
-            id: id, entrance: entrance, socket: socket, wireFaults: plan.wire, streamFaults: plan.stream, context: context,
+            id: id, entrance: entrance, socket: socket, wireFaults: plan.wire, streamFaults: plan.stream,
+            context: context,
             router: router, mailbox: mailbox(for: id)
         ) { [weak self] record in
             self?.assumeIsolated { $0.note(record) }

@@ -68,7 +68,8 @@ final class LoopbackSession {
     var receivedBytes = 0
 
     init(
-        id: Int, entrance: Entrance, socket: SocketTransport, wireFaults: [LoopbackFault], streamFaults: [LoopbackFault],
+        id: Int, entrance: Entrance, socket: SocketTransport, wireFaults: [LoopbackFault],
+        streamFaults: [LoopbackFault],
         context: TLSContext?, router: LoopbackRouter, mailbox: LoopbackMailbox,
         record: @escaping (LoopbackRecord) -> Void
     ) {
