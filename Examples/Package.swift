@@ -15,15 +15,14 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// An example: a program in the folder of its name.
-func example(_ name: String) -> Target {
-    .executableTarget(
+/// An example: a program in the folder of its name, with what it is an example of.
+func example(_ name: String, of libraries: [Target.Dependency]? = nil) -> Target {
+    let products: [Target.Dependency] = [
+        .product(name: "XMPP", package: "swift-xmpp"), .product(name: "XMPPTestSupport", package: "swift-xmpp"),
+    ]
+    return .executableTarget(
         name: name,
-        dependencies: [
-            "ExampleSupport",
-            .product(name: "XMPP", package: "swift-xmpp"),
-            .product(name: "XMPPTestSupport", package: "swift-xmpp"),
-        ],
+        dependencies: ["ExampleSupport"] + (libraries ?? products),
         path: name,
         exclude: ["README.md"],
         swiftSettings: strict
@@ -40,7 +39,9 @@ let package = Package(
             path: "ExampleSupport",
             swiftSettings: strict
         ),
+        .target(name: "ExampleSockets", path: "ExampleSockets", swiftSettings: strict),
         example("BuddyList"),
+        example("CityTable", of: ["ExampleSockets"]),
         example("CustomExtension"),
         example("EchoBot"),
         example("RoundTrips"),

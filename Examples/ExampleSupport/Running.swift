@@ -3,20 +3,39 @@
 internal import Dispatch
 internal import Glibc
 
-/// Runs an example to its end: 0 when it did its job, 1 with one line on standard error when it did not.
+/// An error that says with which status the process should end.
+package protocol ExitStatus: Error {
+    /// From 1 to 125.
+    var exitStatus: Int32 { get }
+}
+
+/// Runs an example with an account to its end: as for one without, below.
 ///
 /// - Parameters:
 ///   - name: The program's name, for the line.
 ///   - body: The example, with its command line read.
 package func run(_ name: String, _ body: (Options) async throws -> Void) async -> Never {
-    do {
-        let options = try Options(Array(CommandLine.arguments.dropFirst()))
-        // A demonstration takes a second or two. One that hangs has failed.
-        if options.isDemo { endLate(name, after: .seconds(20)) }
+    await run(name) { (words: [String]) in
+        let options = try Options(words)
+        if options.isDemo { endLate(name) }
         try await body(options)
+    }
+}
+
+/// Runs an example to its end: 0 when it did its job, else what its error says (``ExitStatus``) or 1, with one line on
+/// standard error.
+///
+/// - Parameters:
+///   - name: The program's name, for the line.
+///   - body: The example, with the words of its command line.
+package func run(_ name: String, _ body: ([String]) async throws -> Void) async -> Never {
+    do {
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.contains("--demo") { endLate(name) }
+        try await body(words)
     } catch {
         complain("\(name): \("\(error)".printable(limit: 2_000, lineBreak: "\n  "))")
-        exit(1)
+        exit((error as? any ExitStatus)?.exitStatus ?? 1)
     }
     exit(0)
 }
@@ -57,8 +76,9 @@ package func untilTerminated() async {
     for source in sources { source.cancel() }
 }
 
-private func endLate(_ name: String, after limit: DispatchTimeInterval) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit) {
+/// A demonstration takes a second or two. One that hangs has failed.
+private func endLate(_ name: String) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(20)) {
         complain("\(name): the demonstration did not end in time")
         exit(1)
     }
