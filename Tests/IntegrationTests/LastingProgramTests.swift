@@ -91,7 +91,7 @@ struct LastingProgramTests {
             let ids = (1...8).map { "k\($0)" }
             for (number, id) in ids.enumerated() {
                 let daemon = try home.daemon()
-                await home.awaitDaemon()
+                try await home.awaitDaemon()
                 // Before it is connected, or after: what was accepted is accepted.
                 if number % 2 == 0 { #expect(try await home.run("connect").code == 0) }
                 #expect(
@@ -102,7 +102,7 @@ struct LastingProgramTests {
                     Message(to: try JID("juliet@example.org"), body: "m\(number)"), as: "romeo")
             }
             let daemon = try home.daemon()
-            await home.awaitDaemon()
+            try await home.awaitDaemon()
             #expect(try await home.run("connect").code == 0)
             let last = try await home.run("send", "romeo@example.org", "k8", "--id", "k8", "-g", "state")
             #expect(last.output == "server\n")

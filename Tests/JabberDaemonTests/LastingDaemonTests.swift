@@ -223,7 +223,7 @@ struct LastingDaemonTests {
             }()
             // The subscription stands before the answer to a later request of the same connection.
             _ = try await client.call("status")
-            daemon.daemon.end()
+            daemon.beginEnd()
             let error = await heard
             #expect(
                 error?.code == .daemonNotRunning && error?.message.contains("daemon") == true,

@@ -167,6 +167,11 @@ final class LastingHarness: Sendable {
         try await call("status", account: account).objects("accounts").first ?? [:]
     }
 
+    /// Tells the daemon to end, and does not wait for that.
+    func beginEnd() {
+        life.withLock { $0.daemon }.end()
+    }
+
     @discardableResult
     func end() async -> DaemonEnd {
         let life = life.withLock { $0 }
