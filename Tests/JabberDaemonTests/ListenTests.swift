@@ -76,12 +76,12 @@ struct ListenTests {
         let session = try AccountSession(account, environment: DaemonEnvironment(variables: [:]))
         await session.close()
         let filter = EventFilter(kinds: ["message"], from: nil)
-        let content = Listener(session, filter, after: nil, most: 1) { _ in }
+        let content = Listener(session, filter, from: .now, most: 1) { _ in }
         content.finish()
         content.finish(ControlError(.notConnected, "gone"))
         try await content.run()
 
-        let disappointed = Listener(session, filter, after: nil, most: 1) { _ in }
+        let disappointed = Listener(session, filter, from: .now, most: 1) { _ in }
         disappointed.finish(ControlError(.conflict, "taken over"))
         disappointed.finish(ControlError(.notConnected, "gone"))
         disappointed.finish()

@@ -55,6 +55,29 @@ struct MessageArchiveTests {
         #expect(try await bodies(archive) == ["a", "a", "b", "c", "d", "e", "e"])
     }
 
+    @Test(
+        "What is too much makes room: the oldest of what was read first, and its words are found no more",
+        arguments: [(5, ["a", "b", "c", "d", "e"]), (4, ["b", "c", "d", "e"]), (2, ["b", "e"]), (1, ["e"])])
+    func limits(_ count: Int, _ left: [String]) async throws {
+        let database = try await fixture.open()
+        let archive = MessageArchive(database)
+        for (place, body) in ["a", "b", "c", "d", "e"].enumerated() {
+            let entry = try message(body, at: Int64(place) * 1_000, isUnread: body == "b" || body == "e")
+            try await archive.add([entry], of: fixture.romeo)
+        }
+        let account = fixture.romeo
+        for (messages, bytes) in [(count, Int.max / 2), (5, 1)] {
+            try await database.write { connection throws(StorageError) in
+                try MessageArchive.prune(account, messages: messages, bytes: bytes, on: connection)
+            }
+            let rest = bytes == 1 ? [] : left
+            #expect(try await bodies(archive) == rest)
+            for body in ["a", "b", "e"] {
+                #expect(try await bodies(archive, ArchiveQuery(text: body)) == rest.filter { $0 == body })
+            }
+        }
+    }
+
     @Test("An own message takes on the name that an archive has for it")
     func named() async throws {
         let archive = try await archive()

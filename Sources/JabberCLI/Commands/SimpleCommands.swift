@@ -30,6 +30,12 @@ enum SimpleCommands {
         case "version-of":
             Records(rows: [result], [Column("NAME", "name"), Column("VERSION", "version"), Column("SYSTEM", "os")])
         case let method where method.hasPrefix("room."): RoomRecords.records(of: method, result)
+        case "history":
+            Records(
+                result, "messages", [Column("AT", "at", .time), Column("FROM", "from"), Column("TEXT", "body")])
+        case "unread": Records(result, "conversations", [Column("JID", "jid"), Column("UNREAD", "count")])
+        case "read": Records(rows: [result], [Column("JID", "jid"), Column("MARKED", "marked")])
+        case "ack": Records(rows: [result], [Column("CONSUMER", "consumer"), Column("CURSOR", "cursor")])
         case "typing": Records(rows: [result], [Column("JID", "jid"), Column("STATE", "state")])
         case "block.list": Records(rows: strings(result, "blocked", as: "jid"), [Column("JID", "jid")])
         case "block.add", "block.remove": Records(rows: [result], [Column("JID", "jid"), Column("BLOCKED", "blocked")])
@@ -112,7 +118,9 @@ enum SimpleCommands {
         guard let records = records(of: command.method, result) else {
             throw ControlError(.internalError, "no way to show the result of \(command.name)")
         }
-        if context.output.isTable, let field = single[command.method] {
+        if command.method == "unread", context.line.has("count") {
+            try context.output.write("\(result.int("total") ?? 0)\n")
+        } else if context.output.isTable, let field = single[command.method] {
             try context.output.write(lines: [TerminalText.block(field(result))])
         } else {
             try context.output.show(result, records)
@@ -143,7 +151,7 @@ enum SimpleCommands {
         "roster.list": "there is no contact", "status": "the daemon has no account",
         "sub.pending": "no request waits for your answer", "adhoc.list": "no command is offered to you",
         "block.list": "nobody is blocked", "room.list": "there is no room",
-        "room.affiliation": "there is nobody",
+        "room.affiliation": "there is nobody", "history": "nothing is there", "unread": "nothing is unread",
     ]
 
     private static func isConnected(_ result: JSONObject) -> Bool {
@@ -155,6 +163,8 @@ enum SimpleCommands {
         let asksForNo = context.options.isQuiet || context.line.has("exit-code")
         switch command.method {
         case "presence.show" where asksForNo && result.bool("online") != true:
+            return .answerIsNo
+        case "unread" where asksForNo && result.int("total") == 0:
             return .answerIsNo
         case "sub.pending" where asksForNo && result["requests"]?.arrayValue?.isEmpty != false:
             return .answerIsNo

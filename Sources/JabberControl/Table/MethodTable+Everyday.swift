@@ -7,7 +7,7 @@ extension MethodTable {
 
     /// `online`, `send`, `listen`, and what is said about messages.
     static var everyday: [CommandSpec] {
-        [online, send, listen] + messages
+        [online, send, listen] + history + messages
     }
 
     private static var online: CommandSpec {
@@ -54,7 +54,7 @@ extension MethodTable {
                 + "server = acknowledged by the server and not bounced, device = received by a program of the recipient's "
                 + "(XEP-0184), read = displayed there (XEP-0333).",
             "A daemon that stays writes a message down before it is sent. Without a connection it waits, and goes out when there is one: "
-                + "once, in order, also when the daemon was killed meanwhile. Its state is queued then; with a level to reach the "
+                + "once, in order, also when the daemon was killed meanwhile, unless --expire says otherwise. Its state is queued then; with a level to reach the "
                 + "command waits for it, at most the time of --timeout, and ends with exit code 5.",
             "A room that the account is in is known as one; for others say --room: the account comes in for the message, and "
                 + "leaves again. It is done when the room has sent the message back.",
@@ -77,6 +77,9 @@ extension MethodTable {
             .flag("room", nil, "the recipients are rooms; same as --type groupchat"),
             .value("nick", nil, "NICK", "the name to have in a room that you are not in", default: "the account's"),
             .value("id", nil, "ID", "name of the message; the same id twice is one message"),
+            .value(
+                "expire", nil, "SECONDS", .seconds,
+                "give it up when it cannot be sent within this time (daemon that stays)"),
             .value(
                 "until", nil, "LEVEL", .choice(["none", "server", "device", "read"]), "what to wait for",
                 default: "server"),
@@ -118,7 +121,16 @@ extension MethodTable {
                 ]), "only these kinds", default: "message"),
             .value("room", nil, "ROOM", .jid, "only what happens in this room; you are in it while you listen"),
             .value("nick", nil, "NICK", "the name to have there", default: "the account's"),
-            .value("since", nil, "CURSOR", "first show the events after this cursor that are kept still"),
+            .value(
+                "since", nil, "CURSOR|TIME",
+                "first show the events after this cursor, or from this time on, that are kept"),
+            .value(
+                "consumer", nil, "NAME",
+                "begin where the last one of this name has stopped; it is kept how far this one comes"),
+            .value(
+                "ack", nil, "HOW", .choice(["auto", "manual"]),
+                "manual: how far it comes is for the command ack to say",
+                default: "auto"),
             .value("count", nil, "N", .whole(1...1_000_000_000), "end after this many events"),
         ]
         command.place = .daemonStream

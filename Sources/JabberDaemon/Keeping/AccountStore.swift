@@ -101,6 +101,21 @@ final class AccountStore: Sendable {
         }
     }
 
+    /// Takes in messages that did not come over the stream; returns when they are on the disk.
+    func take(_ records: [Intake.Record]) async throws(StorageError) {
+        guard !records.isEmpty else { return }
+        let (intake, journal, account, database) = (intake, journal, account, database)
+        let last = try await database.write { connection throws(StorageError) in
+            var last: Int64 = 0
+            for record in records {
+                last = max(last, try intake.write(record, of: account, to: journal, on: connection) ?? 0)
+            }
+            return last
+        }
+        intake.wrote(upTo: last)
+        news.raise()
+    }
+
     /// Writes what waits and closes the database; another process may have it from then on.
     func close() async {
         intake.end()

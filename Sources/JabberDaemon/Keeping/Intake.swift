@@ -157,13 +157,18 @@ final class Intake: Sendable {
         _ elements: [Element], of account: JID, to journal: EventJournal, on connection: SQLiteConnection
     ) throws(StorageError) {
         let records = state.withLock { state in elements.compactMap { Self.take($0, &state) } }
-        for record in records { try write(record, of: account, to: journal, on: connection) }
+        for record in records {
+            guard let last = try write(record, of: account, to: journal, on: connection) else { continue }
+            state.withLock { $0.written = last }
+        }
     }
 
     /// Writes what one message means.
+    ///
+    /// - Returns: The cursor of the last event that was written.
     func write(
         _ record: Record, of account: JID, to journal: EventJournal, on connection: SQLiteConnection
-    ) throws(StorageError) {
+    ) throws(StorageError) -> Int64? {
         for mark in record.marks {
             try DurableOutbox.note(
                 mark.state, of: mark.id, account: account, because: mark.error.map(Self.reason), on: connection
@@ -174,10 +179,9 @@ final class Intake: Sendable {
         }
         let new = try MessageArchive.add(record.messages, of: account, on: connection)
         // What is known by its name in the archive was told before.
-        if new == 0, record.messages.contains(where: { $0.archiveID != nil }) { return }
-        guard !record.events.isEmpty else { return }
-        let last = try journal.append(record.events.map(Self.bytes), on: connection)
-        state.withLock { $0.written = last }
+        if new == 0, record.messages.contains(where: { $0.archiveID != nil }) { return nil }
+        guard !record.events.isEmpty else { return nil }
+        return try journal.append(record.events.map(Self.bytes), on: connection)
     }
 
     /// The transaction is on the disk.

@@ -32,18 +32,14 @@ enum ListenMethod {
         }
         let filter = EventFilter(kinds: kinds, from: try call.parameters.jid("from"), room: room)
         let count = try call.parameters.whole("count", in: 1...1_000_000_000)
-        let since = try call.parameters.string("since")
-        let cursor = since.flatMap(EventCursor.read)
-        guard since == nil || cursor != nil else {
-            throw call.parameters.wrong("since", "must be the cursor of an event")
-        }
+        let start = try EventStart(call.parameters)
         let session = try await call.session
         let isHeld = await session.holding != nil
-        guard cursor == nil || isHeld else {
+        guard start.isOfNow || isHeld else {
             throw ControlError(
                 .daemonNotRunning, "only a daemon that stays keeps events; start it with: jabberctl daemon start")
         }
-        let listener = Listener(session, filter, after: cursor, most: count, as: nickname, emit: call.emit)
+        let listener = Listener(session, filter, from: start, most: count, as: nickname, emit: call.emit)
         try await listener.run()
         return session.heading
     }
@@ -60,7 +56,7 @@ final class Listener: Sendable {
 
     private let session: AccountSession
     private let filter: EventFilter
-    private let cursor: Int64?
+    private let start: EventStart
     private let nickname: String?
     private let visit = Locked<Task<Result<RoomVisit, ControlError>, Never>?>(nil)
     private let emit: @Sendable (JSONObject) -> Void
@@ -69,16 +65,17 @@ final class Listener: Sendable {
     /// - Parameters:
     ///   - session: Whose events.
     ///   - filter: Which of them.
-    ///   - cursor: The event after which to begin, of a session that is held open; `nil` for those that come.
+    ///   - start: Where to begin, in a session that is held open.
     ///   - most: How many are enough; `nil` for no such number.
     ///   - emit: Called with each.
     init(
-        _ session: AccountSession, _ filter: EventFilter, after cursor: Int64?, most: Int?, as nickname: String? = nil,
+        _ session: AccountSession, _ filter: EventFilter, from start: EventStart, most: Int?,
+        as nickname: String? = nil,
         emit: @escaping @Sendable (JSONObject) -> Void
     ) {
         self.session = session
         self.filter = filter
-        self.cursor = cursor
+        self.start = start
         self.nickname = nickname
         self.emit = emit
         state = Locked(State(rest: most))
@@ -90,22 +87,24 @@ final class Listener: Sendable {
     func run() async throws(ControlError) {
         if await session.holding != nil {
             // What is written down comes from there; what only tells how things stand comes as it happens.
-            let begin = cursor ?? session.intake.lastCursor
+            let now = session.intake.lastCursor
             let subscription = session.feed.subscribe { [self] event in
                 for document in EventDocument.documents(event, session)
                 where !Intake.keptTypes.contains(document.string("type") ?? "") {
                     offer(document)
                 }
             }
+            let reader = Task { await follow(now) }
             // It goes on whatever becomes of the connection, which its events tell.
             await wait { [self] in
-                let reader = Task { await follow(after: begin) }
-                guard await entersRoom() else { return reader.cancel() }
+                guard await entersRoom() else { return }
                 await session.waitForClose()
                 finish(ControlError(.notConnected, "the daemon has \(session.name) no more", account: session.name))
-                reader.cancel()
             }
             session.feed.cancel(subscription)
+            reader.cancel()
+            // How far it has come is written down before whoever listened is told that it is over.
+            await reader.value
         } else {
             // At once, on the stream's executor: what comes after enough is left to the server.
             let subscription = session.feed.subscribe { [self] event in
@@ -125,21 +124,23 @@ final class Listener: Sendable {
     /// How many events are read at once.
     private static let pageSize = 200
 
-    /// Hands over what is written down behind a cursor, and then what comes.
-    private func follow(after begin: Int64) async {
-        var cursor = begin
+    /// Hands over what is written down from where it is to begin, and then what comes.
+    private func follow(_ now: Int64) async {
         do {
             let store = try await session.openStore()
+            var cursor = try await start.cursor(in: store.journal, now: now)
             while !Task.isCancelled {
                 let seen = store.news.count
                 let page = try await store.journal.events(after: cursor, limit: Self.pageSize)
                 if page.hasGap { offer(EventDocument.gap(after: cursor, upTo: page.start, session)) }
-                for event in page.events {
+                cursor = page.start
+                for event in page.events where !isOver {
+                    cursor = event.cursor
                     guard var document = try? JSONReader.read(event.bytes).objectValue else { continue }
                     document["cursor"] = .string(String(event.cursor))
                     offer(document)
                 }
-                cursor = page.events.last?.cursor ?? page.start
+                try await start.dealtWith(cursor, in: store.journal)
                 if page.events.isEmpty { await store.news.next(after: seen) }
             }
         } catch let error as StorageError {
@@ -149,6 +150,8 @@ final class Listener: Sendable {
             finish(error as? ControlError)
         }
     }
+
+    private var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Enters the room that is listened to; only now that its events are heard.
     ///
@@ -255,16 +258,5 @@ struct EventFilter: Sendable {
         let sender = event.string("from") ?? event["contact"]?["jid"]?.stringValue
         guard let jid = sender.flatMap({ try? JID($0) }) else { return false }
         return jid == from || jid.bare == from || (jid.isBare && jid == from.bare)
-    }
-}
-
-/// Cursors as callers write them.
-enum EventCursor {
-    /// A cursor; `nil` when the text is none.
-    static func read(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-            return nil
-        }
-        return Int64(text)
     }
 }

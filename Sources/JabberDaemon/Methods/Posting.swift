@@ -48,19 +48,21 @@ struct Posting: Sendable {
         message.id = id
         // What cannot be written is no message: better said now than kept.
         if let problem = SendOrder.problem(of: message) { throw problem }
-        _ = try await store.post(message)
+        let expires = order.expiry.map {
+            DateTime(millisecondsSinceEpoch: DateTime.now.millisecondsSinceEpoch + Int64($0.milliseconds))
+        }
+        _ = try await store.post(message, expires: expires)
         return (id, jid)
     }
 
     /// Waits until every message came as far as it has to, or no further.
     private func wait(for kept: [(id: String, to: JID)]) async {
         let rest = deadline.map { max(.zero, $0 - .now) } ?? Self.longestWait
-        let isThere = await store.news.wait(atMost: rest) {
-            for (id, to) in kept {
-                guard let entry = await entry(id, to) else { continue }
-                guard entry.state.isFinal || entry.state.reaches(order.level.state) else { return false }
-            }
-            return true
+        var isThere = await store.news.wait(atMost: min(rest, order.expiry ?? rest)) { await hasCome(kept) }
+        if !isThere, let expiry = order.expiry, expiry < rest {
+            // Looking for what waits gives up what has waited too long; what is on its way is waited for still.
+            _ = try? await store.outbox.waiting(of: session.jid, limit: 1)
+            isThere = await store.news.wait(atMost: rest - expiry) { await hasCome(kept) }
         }
         // A bounce that another server sends takes a little longer.
         let own = session.jid.domain
@@ -71,6 +73,15 @@ struct Posting: Sendable {
             }
             return true
         }
+    }
+
+    /// Whether every message came as far as it has to, or will come no further.
+    private func hasCome(_ kept: [(id: String, to: JID)]) async -> Bool {
+        for (id, to) in kept {
+            guard let entry = await entry(id, to) else { continue }
+            guard entry.state.isFinal || entry.state.reaches(order.level.state) else { return false }
+        }
+        return true
     }
 
     private func entry(_ id: String, _ to: JID) async -> OutboxEntry? {

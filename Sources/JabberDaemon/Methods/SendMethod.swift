@@ -45,6 +45,8 @@ struct SendOrder: Sendable {
     private(set) var recipients: [(text: String, jid: Result<JID, ControlError>)]
     /// The caller's name for the message.
     let id: String?
+    /// How long it may wait to be sent; `nil` for as long as it takes.
+    let expiry: Duration?
     /// What to wait for.
     let level: Level
     /// Whether it is for rooms.
@@ -69,6 +71,7 @@ struct SendOrder: Sendable {
     init(to jid: JID, make: @escaping @Sendable (JID) -> Message) {
         recipients = [(jid.description, .success(jid))]
         id = nil
+        expiry = nil
         level = .server
         isForRooms = false
         nickname = nil
@@ -110,6 +113,7 @@ struct SendOrder: Sendable {
         let level = try parameters.choice("until", of: Level.allCases.map(\.rawValue)).flatMap(Level.init) ?? .server
         self.id = id
         self.level = level
+        expiry = try parameters.seconds("expire")
         make = { jid in
             var message = Message(to: jid, kind: kind, body: text, id: id)
             message.subject = subject

@@ -27,6 +27,8 @@ extension AccountSession {
             return try await step { () throws(XMPPError) in _ = try await stream.repeatUnsettled() }
         }
         forgetSession()
+        // Before anybody sends anything here: what is older comes first.
+        if start == .fresh { try await catchUp(on: stream) }
         let presence = wanted ?? Presence(priority: priority)
         let task: Task<Result<Void, ControlError>, Never>
         if presence.kind == .available {

@@ -77,6 +77,15 @@ struct Parameters: Sendable {
         }
     }
 
+    /// A time span in seconds, above 0 and at most ten years; `nil` when absent.
+    func seconds(_ key: String) throws(ControlError) -> Duration? {
+        guard let value = present(key) else { return nil }
+        guard let seconds = value.doubleValue, seconds > 0, seconds <= 315_360_000 else {
+            throw wrong(key, "must be a number of seconds above 0")
+        }
+        return .seconds(seconds)
+    }
+
     /// How long the caller waits; `nil` for as long as it takes. A little less than asked, so that the daemon's answer,
     /// which knows more, comes before the caller gives up.
     func patience() throws(ControlError) -> Duration? {

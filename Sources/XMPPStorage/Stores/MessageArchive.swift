@@ -12,6 +12,13 @@ public final class MessageArchive: Sendable {
     /// How many messages ``markRead(_:upTo:of:)`` returns at most; 1,000. All are marked.
     public static let maximumMarked = 1_000
 
+    /// How many messages of an account are kept; 100,000. The oldest make room, those that were read before others.
+    public static let maximumMessages = 100_000
+    /// How many bytes the messages of an account may take; 256 MiB.
+    public static let maximumBytes = 256 << 20
+    /// How many messages are added between two looks at the limits.
+    private static let stride = 256
+
     private let database: Database
 
     /// Makes an archive.
@@ -38,6 +45,7 @@ public final class MessageArchive: Sendable {
         _ messages: [ArchivedMessage], of account: JID, on connection: SQLiteConnection
     ) throws(StorageError) -> Int {
         var count = 0
+        var isDue = false
         for entry in messages {
             // What an archive says of a message that was sent from here is one more fact about it, and no second message.
             if entry.isOutgoing, let originID = entry.originID, let name = entry.archiveID {
@@ -60,13 +68,47 @@ public final class MessageArchive: Sendable {
                 .bytes(try StoredStanza.bytes(entry.message.element, file: connection.file)))
             guard isNew > 0 else { continue }
             count += 1
+            let place = connection.lastInsertedRow
+            defer { isDue = isDue || place % Int64(stride) == 0 }
             guard let body = entry.message.body else { continue }
             // Not by a trigger: what a file that was tampered with makes happen by itself is not trusted.
             try connection.execute(
-                "INSERT INTO message_text (rowid, body) VALUES (?, ?)", .integer(connection.lastInsertedRow),
-                .text(body))
+                "INSERT INTO message_text (rowid, body) VALUES (?, ?)", .integer(place), .text(body))
         }
+        if isDue { try prune(account, messages: maximumMessages, bytes: maximumBytes, on: connection) }
         return count
+    }
+
+    /// Makes room where an account has too much, at least a hundredth at a time.
+    static func prune(
+        _ account: JID, messages: Int, bytes: Int, on connection: SQLiteConnection
+    ) throws(StorageError) {
+        let key = SQLValue.text(account.bare.description)
+        let total = try connection.first(
+            "SELECT count(*), coalesce(sum(length(stanza)), 0) FROM message WHERE account = ?", key
+        ) { (count: Int($0.integer(0)), bytes: Int($0.integer(1))) }
+        guard let total, total.count > messages || total.bytes > bytes else { return }
+        var count = max(0, total.count - messages + messages / 100)
+        var excess = max(0, total.bytes - bytes + bytes / 100)
+        // Page by page: what goes is not held in memory as a whole.
+        while count > 0 || excess > 0 {
+            let oldest = try connection.rows(
+                """
+                SELECT place, body, length(stanza) FROM message WHERE account = ? ORDER BY is_unread, at, place LIMIT ?
+                """, key, .integer(Int64(stride))
+            ) { (place: $0.integer(0), body: $0.text(1), bytes: Int($0.integer(2))) }
+            guard !oldest.isEmpty else { return }
+            for message in oldest where count > 0 || excess > 0 {
+                if let body = message.body {
+                    try connection.execute(
+                        "INSERT INTO message_text (message_text, rowid, body) VALUES ('delete', ?, ?)",
+                        .integer(message.place), .text(body))
+                }
+                try connection.execute("DELETE FROM message WHERE place = ?", .integer(message.place))
+                count -= 1
+                excess -= message.bytes
+            }
+        }
     }
 
     /// Looks messages up.

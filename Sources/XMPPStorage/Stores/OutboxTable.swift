@@ -76,9 +76,10 @@ struct OutboxTable {
         get throws(StorageError) {
             try connection.first(
                 """
-                SELECT (SELECT count(*) FROM outbox WHERE account = ?1 AND state = 'queued'),
+                SELECT (SELECT count(*) FROM outbox WHERE account = ?1 AND state = 'queued'
+                    AND (expires_at IS NULL OR expires_at > ?2)),
                     (SELECT count(*) FROM outbox WHERE account = ?1 AND is_uncertain)
-                """, account
+                """, account, .integer(now)
             ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
         }
     }
