@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import ExampleSupport
 
 /// Where lines are shown: the terminal, and a demonstration that reads along.
@@ -19,15 +18,4 @@ final class Screen {
         say(line)
         shown.yield(line)
     }
-}
-
-/// The lines that the user types.
-func standardInput() -> AsyncStream<String> {
-    let (lines, typed) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1_000))
-    // `readLine` blocks, which a task must not: this queue has a thread to spare.
-    DispatchQueue(label: "standard input").async {
-        while let line = readLine() { typed.yield(line) }
-        typed.finish()
-    }
-    return lines
 }

@@ -3,7 +3,8 @@
 import Dispatch
 import ExampleSockets
 
-/// Asks a line server for its cities: connect, say `HELLO`, read one line. Each step has its limit, and no thread waits.
+/// Asks a line server for its cities: connect, say `HELLO`, read one line. Each step has its limit, and no thread
+/// waits.
 struct CityClient {
     /// For the name and the connection together.
     var connectLimit = DispatchTimeInterval.seconds(1)
@@ -54,10 +55,10 @@ struct CityClient {
             // Ready means that one read will not block, not how much it will bring: a byte, half a line, or the end.
             guard let bytes = try socket.read() else { continue }
             guard !bytes.isEmpty else { throw buffer.hasHalfLine ? CityError.halfLine : CityError.ended }
-            do {
-                if let line = try buffer.feed(bytes).first { return line }
-            } catch {
-                throw CityError.lineTooLong
+            switch buffer.feed(bytes).first {
+            case .text(let line): return line
+            case .tooLong: throw CityError.lineTooLong
+            case nil: continue
             }
         }
         throw buffer.hasHalfLine ? CityError.halfLine : CityError.silent

@@ -36,9 +36,9 @@ struct CityServer {
         let deadline = DispatchTime.now() + Self.clientLimit
         var buffer = LineBuffer()
         while await socket.waits(for: .readable, until: deadline) {
-            // Whoever breaks off or talks without end gets no answer.
-            guard let bytes = try? socket.read(), !bytes.isEmpty, let lines = try? buffer.feed(bytes) else { return }
-            guard lines.first == "HELLO" else { continue }
+            // Whoever breaks off gets no answer.
+            guard let bytes = try? socket.read(), !bytes.isEmpty else { return }
+            guard buffer.feed(bytes).contains(.text("HELLO")) else { continue }
             let line = Array((Self.cities.joined(separator: ":") + "\n").utf8)
             switch manner {
             case .polite: _ = try? socket.write(line)

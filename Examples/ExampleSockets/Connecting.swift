@@ -53,8 +53,8 @@ extension Descriptor {
         return socket
     }
 
-    /// The addresses of a name. `getaddrinfo` blocks as long as it likes: it has a thread of its own, and is left alone there
-    /// when the time is over.
+    /// The addresses of a name. `getaddrinfo` blocks as long as it likes: it has a thread of its own, and is left
+    /// alone there when the time is over.
     private static func resolve(
         _ host: String, port: UInt16, by deadline: DispatchTime
     ) async throws(SocketError) -> [SocketAddress] {

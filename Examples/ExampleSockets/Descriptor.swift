@@ -32,6 +32,12 @@ package final class Descriptor: Sendable {
         return Descriptor(owning: accepted)
     }
 
+    /// Makes the send buffer small, so that it is soon full.
+    package func limitSendBuffer(toBytes bytes: Int32) {
+        var bytes = bytes
+        setsockopt(number, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Reads at most `maximumBytes`.
     ///
     /// - Returns: What came; nothing at the end of the stream; `nil` when there is nothing to read yet.

@@ -25,7 +25,8 @@ extension Descriptor {
             source.setEventHandler { answer.yield(true) }
             source.activate()
         }
-        // The event loop must have let go of a descriptor before it is closed: its number may be another socket's at once.
+        // The event loop must have let go of a descriptor before it is closed: its number may be another socket's at
+        // once.
         await withCheckedContinuation { continuation in
             source.setCancelHandler { continuation.resume() }
             source.cancel()

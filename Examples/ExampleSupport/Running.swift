@@ -61,6 +61,17 @@ private func write(_ line: String, to descriptor: Int32) {
     }
 }
 
+/// The lines that the user types.
+package func standardInput() -> AsyncStream<String> {
+    let (lines, typed) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(1_000))
+    // `readLine` blocks, which a task must not: this queue has a thread to spare.
+    DispatchQueue(label: "standard input").async {
+        while let line = readLine() { typed.yield(line) }
+        typed.finish()
+    }
+    return lines
+}
+
 /// Suspends until somebody asks the process to end (SIGTERM, or SIGINT from the keyboard), or the task is cancelled.
 package func untilTerminated() async {
     let (requests, request) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
