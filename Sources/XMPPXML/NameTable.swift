@@ -8,6 +8,9 @@ struct NameTable {
     /// Names that are kept from stanza to stanza. A stanza's further names go with it alone, and the next one starts
     /// over: a peer with ever new names fills no memory.
     static let maximumKnown = 256
+    /// How many of these are kept in one array. A stanza holds on to the arrays as they were: adding a name copies the last one
+    /// and the list of arrays, and not the names of all, so that a thousand stanzas that wait, each with a new name, stay small.
+    static let namesInAPart = 16
 
     /// The addresses of a local name and of its namespace.
     private struct Key: Hashable {
@@ -15,8 +18,9 @@ struct NameTable {
         let namespace: UnsafePointer<UInt8>?
     }
 
-    /// The names that stanzas have in common. A stanza holds on to the array as it was: adding to it copies it once.
-    private(set) var known: [ElementName] = []
+    /// The names that stanzas have in common, in parts of ``namesInAPart``.
+    private(set) var known: [[ElementName]] = []
+    private var knownCount = 0
     /// Names of the current stanza alone.
     private(set) var extra: [ElementName] = []
     private var numbers: [Key: UInt32] = [:]
@@ -41,12 +45,17 @@ struct NameTable {
             return number
         }
         let name = ElementName(Self.string(key.localName), namespace: Self.string(key.namespace))
-        guard known.count < Self.maximumKnown else {
+        guard knownCount < Self.maximumKnown else {
             extra.append(name)
             return UInt32(Self.maximumKnown + extra.count - 1)
         }
-        let number = UInt32(known.count)
-        known.append(name)
+        let number = UInt32(knownCount)
+        if knownCount % Self.namesInAPart == 0 {
+            known.append([name])
+        } else {
+            known[known.count - 1].append(name)
+        }
+        knownCount += 1
         numbers[key] = number
         places[place] = (key, number)
         return number

@@ -27,8 +27,8 @@ struct ParsedRecord {
 /// Nothing in it is a `String` before somebody asks, and it is freed at once, however deep it is.
 final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
     struct Header {
-        /// The names that the stream has in common.
-        let names: [ElementName]
+        /// The names that the stream has in common, in parts of ``NameTable/namesInAPart``.
+        let names: [[ElementName]]
         /// Names of this stanza alone, counted on from ``NameTable/maximumKnown``.
         let extraNames: [ElementName]
         let recordCount: Int
@@ -36,7 +36,7 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
 
     /// Copies entries and bytes, both of which are empty only together.
     static func make(
-        _ records: [ParsedRecord], _ bytes: [UInt8], names: [ElementName], extraNames: [ElementName]
+        _ records: [ParsedRecord], _ bytes: [UInt8], names: [[ElementName]], extraNames: [ElementName]
     ) -> ParsedStanza {
         let size = MemoryLayout<ParsedRecord>.stride
         let buffer = create(minimumCapacity: records.count + (bytes.count + size - 1) / size) { _ in
@@ -67,7 +67,8 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
         withUnsafeMutablePointerToHeader { header in
             let index = Int(record.name)
             return index < NameTable.maximumKnown
-                ? header.pointee.names[index] : header.pointee.extraNames[index - NameTable.maximumKnown]
+                ? header.pointee.names[index / NameTable.namesInAPart][index % NameTable.namesInAPart]
+                : header.pointee.extraNames[index - NameTable.maximumKnown]
         }
     }
 
@@ -76,12 +77,16 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
     func isNamed(_ record: ParsedRecord, _ localName: String, _ namespace: String) -> Bool {
         withUnsafeMutablePointerToHeader { header in
             let index = Int(record.name)
-            let isKnown = index < NameTable.maximumKnown
-            return (isKnown ? header.pointee.names : header.pointee.extraNames).withUnsafeBufferPointer { names in
-                let place = isKnown ? index : index - NameTable.maximumKnown
+            func holds(_ place: Int, _ names: UnsafeBufferPointer<ElementName>) -> Bool {
                 precondition(place < names.count, "a name that the stanza does not have")
                 return names[place].localName == localName && names[place].namespace == namespace
             }
+            guard index < NameTable.maximumKnown else {
+                let place = index - NameTable.maximumKnown
+                return header.pointee.extraNames.withUnsafeBufferPointer { holds(place, $0) }
+            }
+            let place = index % NameTable.namesInAPart
+            return header.pointee.names[index / NameTable.namesInAPart].withUnsafeBufferPointer { holds(place, $0) }
         }
     }
 
