@@ -9,7 +9,7 @@ struct Row: Sendable {
     let growth: Int
     /// From the start to the last of the flood, or to the end of the session.
     let milliseconds: Double
-    /// How much longer the last fifth took than the first; `nil` where there are no fifths.
+    /// How much more processor time the last fifth took than the first; `nil` where there are no fifths.
     let slowdown: Double?
 
     /// The columns of ``text``.

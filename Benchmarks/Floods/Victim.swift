@@ -9,7 +9,7 @@ final class Victim: ChatDelegate, MessageDelegate {
     private struct State {
         var delivered = 0
         var isInOrder = true
-        /// When the tenths of the flood had arrived.
+        /// How much processor time was used when the tenths of the flood had arrived.
         var marks: [Double] = []
         var waiter: CheckedContinuation<Void, Never>?
         var isOver = false
@@ -51,11 +51,13 @@ final class Victim: ChatDelegate, MessageDelegate {
     private struct Measure {
         let resident: Int
         let milliseconds: Double
+        let processorMilliseconds: Double
 
         init() {
             Memory.resetPeak()
             resident = Memory.read("VmRSS")
             milliseconds = Memory.milliseconds()
+            processorMilliseconds = Memory.processorMilliseconds()
         }
     }
 
@@ -65,7 +67,7 @@ final class Victim: ChatDelegate, MessageDelegate {
         let state = state.withLock { $0 }
         let row = Row(
             flood: flood, outcome: outcome(state, count: count), growth: growth, milliseconds: time,
-            slowdown: slowdown(state.marks, since: start.milliseconds))
+            slowdown: slowdown(state.marks, since: start.processorMilliseconds))
         print(row.text)
         fflush(nil)
     }
@@ -82,7 +84,7 @@ final class Victim: ChatDelegate, MessageDelegate {
             ? Flood.Expectation.delivered.rawValue : "\(state.delivered) of \(expected) arrived"
     }
 
-    /// How much longer the last fifth of the flood took than the first.
+    /// How much more processor time the last fifth of the flood took than the first.
     private func slowdown(_ marks: [Double], since start: Double) -> Double? {
         guard marks.count == 10, marks[1] > start else { return nil }
         return (marks[9] - marks[7]) / (marks[1] - start)
@@ -93,7 +95,7 @@ final class Victim: ChatDelegate, MessageDelegate {
     func stream(_ stream: XMPPStream, didReceive message: Message) async {
         guard let number = message.body.flatMap({ Int($0) }) else { return }
         if message.id == "mark" {
-            state.withLock { $0.marks.append(Memory.milliseconds()) }
+            state.withLock { $0.marks.append(Memory.processorMilliseconds()) }
             if number == 10 { finish(nil) }
         } else {
             state.withLock { state in
