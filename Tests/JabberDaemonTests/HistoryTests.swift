@@ -77,6 +77,19 @@ struct HistoryTests {
         }
     }
 
+    @Test("Who has missed more than a connection holds gets all of it, in order")
+    func much() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let filler = String(repeating: "x", count: 100_000)
+            let texts = (0..<80).map { "\($0) \(filler)" }
+            try await say(texts, daemon)
+            while try await daemon.call("unread").int("total") != texts.count {}
+            let events = try await heard(daemon, ["since": "1"], texts.count, afterGap: true)
+            #expect(bodies(events).map { $0?.prefix { $0 != " " } } == (0..<80).map { Substring("\($0)") })
+        }
+    }
+
     @Test("listen --since takes a time as well", arguments: [("2026-01-02T03:04:05Z", true), ("tomorrow", false)])
     func times(_ text: String, isTime: Bool) async throws {
         try await LastingHarness.run(buddies: [Self.romeo]) { daemon in

@@ -21,6 +21,9 @@ package final class ControlConnection: @unchecked Sendable {
     /// How many bytes may wait for a peer that does not read before it is dropped: 4 MiB.
     package static let maximumPendingBytes = 4 << 20
 
+    /// How many bytes may wait before who has much to send waits as well: 1 MiB.
+    package static let comfortablePendingBytes = 1 << 20
+
     /// The executor whose queue events arrive on.
     package let executor: StreamExecutor
 
@@ -28,6 +31,7 @@ package final class ControlConnection: @unchecked Sendable {
     private var reader = ControlLineReader()
     private var handler: (@Sendable (Event) -> Void)?
     private var isClosing = false
+    private var roomWaiters: [CheckedContinuation<Bool, Never>] = []
 
     /// Makes a connection; nothing happens before ``start(_:)``.
     package init(over transport: any ByteTransport) {
@@ -47,6 +51,27 @@ package final class ControlConnection: @unchecked Sendable {
         executor.queue.async { self.sendNow(message) }
     }
 
+    /// Waits until the peer has read most of what was sent before.
+    ///
+    /// - Returns: Whether there is anybody to send more to.
+    package func waitForRoom() async -> Bool {
+        await withCheckedContinuation { continuation in
+            executor.queue.async {
+                guard !self.isClosing else { return continuation.resume(returning: false) }
+                guard self.transport.pendingBytes > Self.comfortablePendingBytes else {
+                    return continuation.resume(returning: true)
+                }
+                self.roomWaiters.append(continuation)
+            }
+        }
+    }
+
+    private func endWaiting(_ hasRoom: Bool) {
+        let waiters = roomWaiters
+        roomWaiters = []
+        for waiter in waiters { waiter.resume(returning: hasRoom) }
+    }
+
     /// Says why, writes what is queued, then closes; from any thread.
     package func close(saying error: ControlError? = nil) {
         executor.queue.async { self.closeNow(saying: error) }
@@ -56,6 +81,7 @@ package final class ControlConnection: @unchecked Sendable {
     package func abort() {
         executor.queue.async {
             self.isClosing = true
+            self.endWaiting(false)
             self.transport.abort()
         }
     }
@@ -79,6 +105,7 @@ package final class ControlConnection: @unchecked Sendable {
     private func closeNow(saying error: ControlError?) {
         guard !isClosing else { return }
         isClosing = true
+        endWaiting(false)
         if let error, let line = try? ControlFrame.encode(.notification(.goodbye(error))) { transport.send(line) }
         transport.close()
     }
@@ -94,11 +121,12 @@ package final class ControlConnection: @unchecked Sendable {
                 closeNow(saying: ControlFrameError.tooLong.controlError)
             }
         case .drained:
-            break
+            endWaiting(true)
         case .endOfInput:
             closeNow(saying: nil)
         case .closed(let error):
             isClosing = true
+            endWaiting(false)
             let last = handler
             handler = nil
             last?(.closed(error))

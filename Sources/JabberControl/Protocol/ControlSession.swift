@@ -64,6 +64,13 @@ package actor ControlSession {
         connection.send(.notification(.event(event, of: request)))
     }
 
+    /// Waits until the client has read most of what was sent before.
+    ///
+    /// - Returns: Whether it is still there.
+    nonisolated package func waitForRoom() async -> Bool {
+        await connection.waitForRoom()
+    }
+
     /// Says why, writes what is queued, closes.
     nonisolated package func close(saying error: ControlError? = nil) {
         connection.close(saying: error)

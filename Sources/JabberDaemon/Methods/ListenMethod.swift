@@ -39,7 +39,8 @@ enum ListenMethod {
             throw ControlError(
                 .daemonNotRunning, "only a daemon that stays keeps events; start it with: jabberctl daemon start")
         }
-        let listener = Listener(session, filter, from: start, most: count, as: nickname, emit: call.emit)
+        let listener = Listener(
+            session, filter, from: start, most: count, as: nickname, emit: call.emit, room: call.room)
         try await listener.run()
         return session.heading
     }
@@ -60,6 +61,7 @@ final class Listener: Sendable {
     private let nickname: String?
     private let visit = Locked<Task<Result<RoomVisit, ControlError>, Never>?>(nil)
     private let emit: @Sendable (JSONObject) -> Void
+    private let room: @Sendable () async -> Bool
     private let state: Locked<State>
 
     /// - Parameters:
@@ -68,11 +70,13 @@ final class Listener: Sendable {
     ///   - start: Where to begin, in a session that is held open.
     ///   - most: How many are enough; `nil` for no such number.
     ///   - emit: Called with each.
+    ///   - room: Waits until the caller has taken most of them; `false` when it has gone.
     init(
         _ session: AccountSession, _ filter: EventFilter, from start: EventStart, most: Int?,
         as nickname: String? = nil,
-        emit: @escaping @Sendable (JSONObject) -> Void
+        emit: @escaping @Sendable (JSONObject) -> Void, room: @escaping @Sendable () async -> Bool = { true }
     ) {
+        self.room = room
         self.session = session
         self.filter = filter
         self.start = start
@@ -121,6 +125,9 @@ final class Listener: Sendable {
         if let error = state.withLock({ $0.failure }) { throw error }
     }
 
+    /// After how many bytes of events the caller is waited for: 256 KiB.
+    private static let portionBytes = 256 << 10
+
     /// How many events are read at once.
     private static let pageSize = 200
 
@@ -134,12 +141,20 @@ final class Listener: Sendable {
                 let page = try await store.journal.events(after: cursor, limit: Self.pageSize)
                 if page.hasGap { offer(EventDocument.gap(after: cursor, upTo: page.start, session)) }
                 cursor = page.start
+                var bytes = 0
                 for event in page.events where !isOver {
+                    // What the caller has not taken is not dealt with: it is not noted, and told again.
+                    if bytes > Self.portionBytes {
+                        guard await room() else { return }
+                        bytes = 0
+                    }
+                    bytes += event.bytes.count
                     cursor = event.cursor
                     guard var document = try? JSONReader.read(event.bytes).objectValue else { continue }
                     document["cursor"] = .string(String(event.cursor))
                     offer(document)
                 }
+                guard await room() else { return }
                 try await start.dealtWith(cursor, in: store.journal)
                 if page.events.isEmpty { await store.news.next(after: seen) }
             }

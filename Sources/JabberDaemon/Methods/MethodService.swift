@@ -17,6 +17,7 @@ struct MethodService: ControlService {
         let call = MethodCall(
             daemon: daemon, selection: selection, parameters: parameters, patience: limit,
             emit: { event in control.notify(.object(event), of: request.id) },
+            room: { await control.waitForRoom() },
             whenAnswered: { action in await control.whenAnswered(request.id, action) })
         do throws(ControlError) {
             return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
@@ -99,6 +100,8 @@ struct MethodCall: Sendable {
     let patience: Duration?
     /// Sends an event to the caller.
     let emit: @Sendable (JSONObject) -> Void
+    /// Waits until the caller has read most of what was sent; `false` when the caller has gone.
+    let room: @Sendable () async -> Bool
     /// Does something as soon as the caller was answered.
     let whenAnswered: @Sendable (@escaping @Sendable () -> Void) async -> Void
 
