@@ -44,6 +44,7 @@ let package = Package(
         example("CityTable", of: ["ExampleSockets"]),
         example("CustomExtension"),
         example("EchoBot"),
+        example("GroupChat"),
         example("LineChat", of: ["ExampleSockets"]),
         example("RoundTrips"),
         example("SendOneMessage"),

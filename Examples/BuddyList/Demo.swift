@@ -21,12 +21,7 @@ func demonstrate() async throws {
     /// Types a line, if any, and reads the screen until all of these lines have been there, in any order.
     func type(_ line: String? = nil, expecting expected: String...) async throws {
         if let line { keyboard.yield(line) }
-        var missing = Set(expected)
-        for await shown in screen.lines {
-            missing.remove(shown)
-            if missing.isEmpty { return }
-        }
-        try expect(false, missing.joined(separator: ", "))
+        try await screen.expect(expected)
     }
     try await type(expecting: "+ Juliet  away  “on the \u{FFFD}[31mbalcony”", "+ Nurse  online")
     try await type("/list", expecting: "1  Juliet  away  “on the \u{FFFD}[31mbalcony”", "2  Nurse  online")

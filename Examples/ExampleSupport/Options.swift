@@ -9,7 +9,7 @@ package struct Options {
         options:
           --jid ADDRESS       the account; without one, or with --demo, the example plays on a server of its own
           --password-fd N     read the password from this descriptor (else from the variable XMPP_PASSWORD)
-          --host HOST         connect here instead of where DNS says
+          --host HOST         connect here instead of where DNS says; wss://HOST/PATH is a WebSocket
           --port N            the port at that host
           --direct-tls        TLS from the first byte at that host
           --ca FILE           trust the authorities in this PEM file instead of the system's
@@ -58,7 +58,12 @@ package struct Options {
     package func configuration() throws -> XMPPConfiguration {
         guard let jid else { throw UsageError("--jid is missing\n\(Self.usage)") }
         var configuration = XMPPConfiguration(jid: jid, password: try Secrets.password(from: passwordDescriptor))
-        configuration.host = host
+        if let host, host.contains("://") {
+            guard let address = WebSocketAddress(host) else { throw UsageError("\(host) is no wss:// address") }
+            configuration.webSocket = address
+        } else {
+            configuration.host = host
+        }
         configuration.port = port
         configuration.hostSecurity = usesDirectTLS ? .directTLS : .startTLS
         configuration.certificateAuthorityFile = authorities
