@@ -48,6 +48,9 @@ public struct XMPPConfiguration: Sendable {
     /// A WebSocket to connect to (RFC 7395) instead of what DNS says and of ``host``: for networks that let nothing but the web
     /// through. The certificate must prove the host of this address.
     public var webSocket: WebSocketAddress?
+    /// Whether the domain is asked over HTTPS for WebSockets (XEP-0156) when no place that DNS names can be reached; default
+    /// true. Not where ``host`` or ``webSocket`` says where to connect to.
+    public var findsWebSockets = true
     /// A PEM file with the certificate authorities to trust in place of the system's.
     public var certificateAuthorityFile: String?
     /// How much protection the account insists on.

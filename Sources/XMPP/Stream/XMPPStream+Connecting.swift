@@ -95,6 +95,22 @@ extension XMPPStream {
         reached(.resolved(targets.map(StreamPlace.init)))
         await recall()
         var failures: [XMPPError] = []
+        if let outcome = await tryEach(of: targets, context, &failures) { return outcome }
+        let others = await alternatives(after: failures, context)
+        if !others.isEmpty { reached(.resolved(others.map(StreamPlace.init))) }
+        if let outcome = await tryEach(of: others, context, &failures) { return outcome }
+        if Task.isCancelled || isDisconnecting {
+            return .failure(XMPPError(.cancelled, "Connecting to \(domain) was called off."))
+        }
+        return .failure(Self.summary(failures, domain: domain))
+    }
+
+    /// Tries one place after another until one answers with stream features.
+    ///
+    /// - Returns: What became of it; `nil` when none did, or the attempt was called off.
+    private func tryEach(
+        of targets: [ConnectionTarget], _ context: TLSContext, _ failures: inout [XMPPError]
+    ) async -> Result<JID, XMPPError>? {
         for target in targets {
             if Task.isCancelled || isDisconnecting { break }
             var outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
@@ -106,6 +122,7 @@ extension XMPPStream {
             switch outcome {
             case .established(let jid): return .success(jid)
             case .failed(let error, spokeXMPP: true):
+                let domain = configuration.jid.connectDomain
                 return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
             case .failed(let error, spokeXMPP: false):
                 if let error {
@@ -114,10 +131,7 @@ extension XMPPStream {
                 }
             }
         }
-        if Task.isCancelled || isDisconnecting {
-            return .failure(XMPPError(.cancelled, "Connecting to \(domain) was called off."))
-        }
-        return .failure(Self.summary(failures, domain: domain))
+        return nil
     }
 
     /// One error for all targets: the most telling one, with the others' reasons.

@@ -59,6 +59,9 @@ public struct LoopbackOptions: Sendable {
     public var offersWebSocket = true
     /// The path of WebSockets.
     public var webSocketPath = "/xmpp-websocket"
+    /// The address of a WebSocket that the domain publishes in its host-meta file (XEP-0156), on the port for WebSockets;
+    /// `{port}` in it stands for that port. `nil` publishes no such file.
+    public var publishedWebSocket: String?
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
     /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with

@@ -50,7 +50,8 @@ public actor LoopbackServer {
     private let webSocketListener: ListeningSocket?
 
     var sessions: [Int: LoopbackSession] = [:]
-    private var accepted = 0
+    /// How many connections there have been.
+    public private(set) var acceptedConnections = 0
     var bots: [JID: LoopbackBot] = [:]
     var records: [LoopbackRecord] = []
     var watchers: [Int: LoopbackWatcher] = [:]
@@ -131,14 +132,27 @@ public actor LoopbackServer {
             self?.assumeIsolated { $0.accept(socket, at: .directTLS) }
         }
         webSocketListener?.start { [weak self] socket in
-            self?.assumeIsolated { $0.accept(socket, at: .webSocket) }
+            self?.assumeIsolated { $0.accept(socket, at: .webSocket(documents: $0.documents)) }
         }
+    }
+
+    /// What the web server has beside the WebSocket: what the domain publishes about itself (XEP-0156 §3).
+    private var documents: [String: [UInt8]] {
+        guard let address = router.options.publishedWebSocket, let webSocketPort else { return [:] }
+        let pieces = address.split(separator: "{port}", omittingEmptySubsequences: false)
+        let file = """
+            <?xml version='1.0' encoding='UTF-8'?>
+            <XRD xmlns='http://docs.oasis-open.org/ns/xri/xrd-1.0'>
+              <Link rel='urn:xmpp:alt-connections:websocket' href='\(pieces.joined(separator: String(webSocketPort)))'/>
+            </XRD>
+            """
+        return ["/.well-known/host-meta": Array(file.utf8)]
     }
 
     private func accept(_ socket: SocketTransport, at entrance: LoopbackSession.Entrance) {
         guard !isStopped else { return socket.abort() }
-        accepted += 1
-        let id = accepted
+        acceptedConnections += 1
+        let id = acceptedConnections
         let plan = plans.isEmpty ? lastingPlan : plans.removeFirst()
         let session = LoopbackSession(
             id: id, entrance: entrance, socket: socket, wireFaults: plan.wire, streamFaults: plan.stream,

@@ -17,8 +17,8 @@ final class LoopbackSession {
         case plain
         /// TLS comes before the stream (XEP-0368).
         case directTLS
-        /// TLS, then a WebSocket (RFC 7395).
-        case webSocket
+        /// TLS, then a WebSocket (RFC 7395), or one of these documents.
+        case webSocket(documents: [String: [UInt8]])
     }
 
     /// How far the client has come.
@@ -75,7 +75,7 @@ final class LoopbackSession {
     ) {
         self.id = id
         self.entrance = entrance
-        framing = entrance == .webSocket ? .messages : .document
+        framing = if case .webSocket = entrance { .messages } else { .document }
         parser = StreamReader(framing, limits: .beforeAuthentication)
         self.socket = socket
         self.streamFaults = streamFaults
@@ -117,16 +117,16 @@ final class LoopbackSession {
         if !streamFaults.isEmpty {
             transport = FaultyTransport(over: transport, faults: streamFaults) { [weak socket] in socket?.reset() }
         }
-        if entrance == .webSocket { return upgrade() }
+        if case .webSocket(let documents) = entrance { return upgrade(documents) }
         restart()
         transport.start(mailbox.events)
     }
 
     /// Agrees on a WebSocket inside of TLS.
-    private func upgrade() {
+    private func upgrade(_ documents: [String: [UInt8]]) {
         guard
             let webSocket = try? WebSocketTransport(
-                over: transport, role: .server(path: router.options.webSocketPath),
+                over: transport, role: .server(path: router.options.webSocketPath, documents: documents),
                 maximumMessageBytes: XMLLimits.session.maximumStanzaBytes)
         else { return abort() }
         transport = webSocket

@@ -7,8 +7,8 @@ package import SocketIO
 package enum WebSocketRole: Sendable, Hashable {
     /// The side that asks: the host of the address, with its port where that is not the usual one, and the path.
     case client(host: String, path: String)
-    /// The side that is asked, for this path.
-    case server(path: String)
+    /// The side that is asked: for a WebSocket at this path, or for one of these documents at theirs.
+    case server(path: String, documents: [String: [UInt8]] = [:])
 }
 
 /// A WebSocket for XMPP over another transport (RFC 7395), as a ``ByteTransport`` that keeps messages apart: each ``send(_:)`` is
@@ -226,8 +226,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
             } catch {
                 return fail(error)
             }
-        case .server(let path):
-            let (bytes, isAgreement) = WebSocketHandshake.answer(to: head, path: path)
+        case .server(let path, let documents):
+            let (bytes, isAgreement) = WebSocketHandshake.answer(to: head, path: path, documents: documents)
             lower.send(bytes)
             guard isAgreement else { return fail(.refused(status: 400, reason: head.startLine)) }
         }
