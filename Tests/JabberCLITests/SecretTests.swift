@@ -251,11 +251,27 @@ struct SecretTests {
             // A process that cannot be dumped has root's files in /proc (proc(5)), whoever it belongs to.
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(number)/mem")[.ownerAccountID]
             #expect((owner as? NSNumber)?.intValue == 0, "\(command(number))")
-            let status = FileManager.default.contents(atPath: "/proc/\(number)/status") ?? Data()
-            #expect(!String(decoding: status, as: UTF8.self).contains("Uid:\t0\t"), "\(command(number))")
+            #expect(!status(number).contains("Uid:\t0\t"), "\(command(number))")
         }
         child.kill(SIGINT)
         _ = child.wait()
         await server.stop()
+    }
+
+    @Test("what the daemon may ever make, libraries' files included, is for nobody else")
+    func creationMask() async throws {
+        let server = try await server()
+        let child = try start(options(server) + ["listen", "--kind", "account"], from: .descriptor)
+        _ = try await server.firstElement(from: "juliet", within: .seconds(20)) { $0.localName == "iq" }
+        let daemon = try #require(children(child.processID).first { command($0) == "jabberctld" })
+        #expect(status(daemon).contains("Umask:\t0077\n"))
+        child.kill(SIGINT)
+        _ = child.wait()
+        await server.stop()
+    }
+
+    /// What the system tells of a process (proc(5)).
+    private func status(_ process: pid_t) -> String {
+        String(decoding: FileManager.default.contents(atPath: "/proc/\(process)/status") ?? Data(), as: UTF8.self)
     }
 }
