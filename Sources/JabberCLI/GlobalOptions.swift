@@ -53,7 +53,12 @@ struct GlobalOptions: Sendable {
         let needsRunning = line.command?.needsRunningDaemon == true
         // The settings of a daemon that runs are its own affair.
         if !needsRunning { session.config = line.value("config").map(environment.absolute) }
-        if let host = session.host, line.isTyped("host") { try SettingsCheck.host(host) }
+        if let host = session.host, line.isTyped("host") {
+            try SettingsCheck.host(host)
+            for option in ["port", "tls"] where host.contains("://") && line.isTyped(option) {
+                throw ControlError(.usage, "the address of a WebSocket says it all: leave --\(option) out")
+            }
+        }
         if let ca = session.ca, line.isTyped("ca") { try SettingsCheck.anchors(ca) }
         self.session = session
         passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }

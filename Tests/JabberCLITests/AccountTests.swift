@@ -42,6 +42,14 @@ struct AccountTests {
             (["--resource", "\u{E000}"], 65, "U+E000"), (["--host", ""], 65, "the host is empty"),
             (["--host", "a b"], 65, "neither the name of a host"), (["--host", "a/b"], 65, "neither"),
             (["--host", "xmpp.example.org:5222"], 65, "--port"),
+            (["--host", "ws://example.org/"], 65, "no address of a WebSocket"),
+            (["--host", "https://example.org/"], 65, "wss://example.org/xmpp-websocket"),
+            (["--host", "wss:///ws"], 65, "no address"), (["--host", "wss://a b/"], 65, "no address"),
+            (["--host", "wss://me@example.org/"], 65, "no address"),
+            (["--host", "wss://example.org/#top"], 65, "no address"),
+            (["--host", "wss://h/" + String(repeating: "p", count: 2_041)], 65, "no address"),
+            (["--host", "wss://example.org/ws", "--port", "443"], 64, "leave --port out"),
+            (["--host", "wss://example.org/ws", "--tls", "direct"], 64, "leave --tls out"),
             (["--host", String(repeating: "h", count: 254)], 65, "253 bytes"),
             (["--ca", "none.pem"], 66, "there is no"),
             (["--ca", "no.pem"], 65, "no certificate"),
@@ -56,6 +64,17 @@ struct AccountTests {
         }
         #expect(folder.text(file).isEmpty)
         #expect(folder.text(".config/jabberctl/accounts/you@example.org.json") == before)
+    }
+
+    @Test(
+        "the address of a WebSocket is a host like any other, with add and with set",
+        arguments: ["wss://example.org/ws", "WSS://[::1]:5281", "wss://h/" + String(repeating: "p", count: 2_040)])
+    func webSocket(_ address: String) async throws {
+        let added = await run("account", "add", "me@example.org", "--host", address, "--no-password")
+        #expect(added.code == 0, "\(added)")
+        let set = await run("account", "set", "me@example.org", "--host", address)
+        #expect(set.code == 0, "\(set)")
+        #expect(await run("account", "show", "me@example.org").output.contains(address))
     }
 
     @Test("a misspelt setting is told where the account is shown")

@@ -6,11 +6,14 @@ internal import JabberControl
 enum SettingsCheck {
     /// The longest name that DNS has, in bytes (RFC 1035 §2.3.4).
     static let maximumHostBytes = 253
+    /// The longest address of a WebSocket, in bytes; 2,048.
+    static let maximumAddressBytes = 2_048
 
-    /// Refuses what can be no host name and no address.
+    /// Refuses what can be no host name, no address, and no address of a WebSocket.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/badData``.
     static func host(_ host: String) throws(ControlError) {
+        if host.contains("://") { return try webSocket(host) }
         let name = TerminalText.line(host)
         guard !host.isEmpty, host.utf8.count <= maximumHostBytes else {
             throw ControlError(
@@ -24,6 +27,22 @@ enum SettingsCheck {
         // An IPv6 address has two at least.
         guard host.count(where: { $0 == ":" }) != 1 else {
             throw ControlError(.badData, "\"\(name)\" is a host and a port: give the port with --port")
+        }
+    }
+
+    /// Refuses what can be no address of a WebSocket inside of TLS (RFC 6455 §3); the daemon looks closer.
+    private static func webSocket(_ address: String) throws(ControlError) {
+        let rest = address.dropFirst("wss://".count)
+        let host = rest.prefix { !"/?#".contains($0) }
+        let isAddress =
+            address.utf8.count <= maximumAddressBytes && address.lowercased().hasPrefix("wss://")
+            && address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !host.isEmpty && !host.contains("@")
+            && !rest.contains("#")
+        guard isAddress else {
+            throw ControlError(
+                .badData,
+                "\"\(TerminalText.line(address))\" is no address of a WebSocket inside of TLS; one looks like "
+                    + "wss://example.org/xmpp-websocket")
         }
     }
 
