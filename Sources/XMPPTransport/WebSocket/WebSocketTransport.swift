@@ -22,6 +22,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
     package static let defaultHandshakeTimeout: Duration = .seconds(15)
     /// Bytes handed to the framing at once.
     private static let pieceSize = 16_384
+    /// How many bytes may wait to be written for an answer to a ping to be written too; 64 KiB.
+    static let maximumUnwrittenAnswers = 65_536
 
     private enum State {
         case idle
@@ -268,9 +270,10 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
                     TransportError(.connectionLost, "the server breaks the rules of WebSocket: \(error.description)"))
             }
             input.removeFirst(piece.count)
-            // Answers to pings, and to the closing frame.
+            // Answers to pings, and to the closing frame. RFC 6455 §5.5.3 leaves it open to answer every ping: nothing piles
+            // up for a server that asks and asks and reads none of the answers.
             let answer = engine.takeOutput()
-            if !answer.isEmpty { lower.send(answer) }
+            if !answer.isEmpty, lower.pendingBytes < Self.maximumUnwrittenAnswers { lower.send(answer) }
             deliver()
         }
     }

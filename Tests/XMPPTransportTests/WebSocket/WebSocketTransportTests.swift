@@ -89,6 +89,23 @@ struct WebSocketTransportTests {
         pair.end()
     }
 
+    @Test("a server that sends pings and reads no pong makes nothing pile up (RFC 6455 §5.5.3)")
+    func pings() async throws {
+        let pair = try Pair(servesWebSocket: false)
+        let ping = frame(0x89, String(repeating: "p", count: 125))
+        try await pair.play([])
+        pair.peer.executor.queue.sync { [peer = pair.peer] in
+            peer.pauseReading()
+            for _ in 0..<400 { peer.send(Array(repeatElement(ping, count: 100).joined())) }
+            peer.send(frame(0x81, "<a/>"))
+        }
+        await pair.clientLog.wait { !$0.isEmpty }
+        #expect(pair.clientLog.events == [text("<a/>")])
+        let waiting = pair.client.executor.queue.sync { [client = pair.client] in client.pendingBytes }
+        #expect(waiting < 2 * WebSocketTransport.maximumUnwrittenAnswers)
+        pair.end()
+    }
+
     @Test("a goodbye is the end of input at the other side, then the end of all")
     func goodbye() async throws {
         let pair = try Pair()
