@@ -94,6 +94,26 @@ struct DaemonKeepingTests {
         }
     }
 
+    @Test("What its owner mends counts at once, where what is kept could not be opened: no restart is needed")
+    func mended() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let file = daemon.folder + "/.local/state/jabberctl/accounts/juliet.db"
+            try await daemon.anew(.stop) {
+                try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+                try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+            }
+            let params: JSONObject = ["to": ["romeo@example.org"], "text": "x", "id": "mended"]
+            let error = try await #require(throws: ControlError.self) { try await daemon.call("send", params) }
+            #expect(error.code == .permissions && error.message.contains("not a plain file"))
+            #expect(try await daemon.status("juliet").string("connection") == "failed")
+            try FileManager.default.removeItem(atPath: file)
+            try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
+            let sent = try await daemon.call("send", params)
+            #expect(sent.objects("results").map { $0.string("state") } == ["server"])
+        }
+    }
+
     @Test("A message that was sent is known after a restart too: the same id is one message")
     func known() async throws {
         try await LastingHarness.run(buddies: [Self.romeo]) { daemon in

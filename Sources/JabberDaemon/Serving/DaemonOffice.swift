@@ -91,7 +91,10 @@ extension Daemon {
             guard error.code != .usage else { throw error }
             found = .failure(error)
         }
-        if case .success(let session) = found, await session.holding?.status.phase != .failed { return session }
+        if case .success(let session) = found {
+            if !isEnding { await session.holdAgainWithoutStore() }
+            if await session.holding?.status.phase != .failed { return session }
+        }
         guard let office, !isEnding else { return try found.get() }
         let new: ConfigurationFile
         do throws(ControlError) {

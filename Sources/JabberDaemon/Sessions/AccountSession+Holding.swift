@@ -26,6 +26,13 @@ extension AccountSession {
         holding?.holder = Task { [weak self] in await self?.keepHolding(life) }
     }
 
+    /// Begins again at once where what is kept of the session could not be opened: its owner may have made room, or have put
+    /// the file's mode right.
+    func holdAgainWithoutStore() {
+        guard let holding, holding.lacksStore, [.waiting, .failed].contains(holding.status.phase) else { return }
+        hold()
+    }
+
     /// Ends the stream in good order and stays away until ``hold()`` is called again.
     func release() async {
         guard endHolding() else { return }

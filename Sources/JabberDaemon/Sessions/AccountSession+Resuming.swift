@@ -7,7 +7,13 @@ extension AccountSession {
     /// A session with roster and the presence that was wanted last, for who holds it open: the one before, where the server
     /// has it still.
     func bringOnline() async throws(ControlError) -> XMPPStream {
-        _ = try await openStore()
+        do throws(ControlError) {
+            _ = try await openStore()
+            holding?.lacksStore = false
+        } catch {
+            holding?.lacksStore = true
+            throw error
+        }
         let stream = try await established(isLasting: true, asHolder: true)
         do throws(ControlError) {
             try await comeOnline(on: stream)

@@ -35,6 +35,8 @@ struct SessionHolding: Sendable {
     var status = SessionStatus(phase: .connecting)
     /// Whether there was a session already.
     var hasBeenOnline = false
+    /// Whether what is kept of the session could not be opened when it was last tried.
+    var lacksStore = false
     /// How often the session was established again after a loss.
     var reconnects = 0
     /// Grows with each change of ``status``.

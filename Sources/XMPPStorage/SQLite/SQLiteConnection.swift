@@ -24,7 +24,7 @@ package final class SQLiteConnection {
         let code = sqlite3_open_v2(file, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         guard code == SQLITE_OK, let handle else {
             sqlite3_close_v2(handle)
-            throw StorageError(code, file: file, "open it")
+            throw StorageError(code, file: file, "open")
         }
         self.file = file
         self.handle = handle
@@ -91,7 +91,7 @@ package final class SQLiteConnection {
     /// Runs several statements without values, separated by semicolons (`sqlite3_exec`).
     package func script(_ sql: String) throws(StorageError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw failure(code, "run a script on it") }
+        guard code == SQLITE_OK else { throw failure(code, "use") }
     }
 
     private func run(
@@ -100,12 +100,12 @@ package final class SQLiteConnection {
         let statement = try prepared(sql)
         defer { statement.reset() }
         let bound = statement.bind(values)
-        guard bound == SQLITE_OK else { throw failure(bound, "use it") }
+        guard bound == SQLITE_OK else { throw failure(bound, "use") }
         while true {
             switch statement.step() {
             case SQLITE_ROW: try row(statement.row)
             case SQLITE_DONE: return
-            case let code: throw failure(code, "use it")
+            case let code: throw failure(code, "use")
             }
         }
     }
@@ -114,7 +114,7 @@ package final class SQLiteConnection {
         if let known = statements[sql] { return known }
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-        guard code == SQLITE_OK, let statement else { throw failure(code, "use it") }
+        guard code == SQLITE_OK, let statement else { throw failure(code, "use") }
         let made = SQLiteStatement(owning: statement)
         if statements.count < Self.maximumStatements { statements[sql] = made }
         return made
@@ -144,6 +144,6 @@ extension StorageError {
             case SQLITE_CONSTRAINT: (.constraint, "a rule of its tables is broken")
             default: (.other, "this should not happen")
             }
-        self.init(code, file: file, "cannot \(verb): \(file): \(advice) (\(detail))")
+        self.init(code, file: file, "cannot \(verb) \(file): \(advice) (\(detail))")
     }
 }
