@@ -72,8 +72,16 @@ struct AccountTests {
     func webSocket(_ address: String) async throws {
         let added = await run("account", "add", "me@example.org", "--host", address, "--no-password")
         #expect(added.code == 0, "\(added)")
-        let set = await run("account", "set", "me@example.org", "--host", address)
-        #expect(set.code == 0, "\(set)")
+        for words in [["--host", "xmpp.example.org", "--port", "443", "--tls", "direct"], ["--host", address]] {
+            let command = ["account", "set", "me@example.org"] + words
+            let set = await jabberctl(command, in: Surroundings(home: folder.path))
+            #expect(set.code == 0, "\(set)")
+        }
+        // What belonged to the host before is gone, and has no place beside this one.
+        let text = folder.text(file)
+        #expect(!text.contains("port") && !text.contains("tls"), "\(text)")
+        let port = await run("account", "set", "me@example.org", "--port", "443")
+        #expect(port.code == 64 && port.errors.contains("leave --port out"), "\(port)")
         #expect(await run("account", "show", "me@example.org").output.contains(address))
     }
 

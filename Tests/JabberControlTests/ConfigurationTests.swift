@@ -335,6 +335,12 @@ struct ConfigurationTests {
         let account = try selection.resolve(paths: folder.paths)
         #expect(account.host == "127.0.0.1" && account.port == 5222 && account.jid == "me@example.org")
         #expect(account.passwordCommand == ["pass", "show", "x y"])
+        try folder.write(
+            #"{"jid":"me@example.org","host":"a","port":443,"tls":"direct"}"#, to: "config/jabberctl/accounts/me.json")
+        var other = SessionSelection()
+        other.host = "wss://example.org/ws"
+        let moved = try other.resolve(paths: folder.paths)
+        #expect(moved.host == other.host && moved.port == nil && moved.tls == nil)
         selection.jid = "you@example.net"
         #expect(try selection.resolve(paths: folder.paths).name == "you@example.net")
         #expect(try SessionSelection(params: ["session": .object(selection.json)]) == selection)

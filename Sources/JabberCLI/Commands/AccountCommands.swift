@@ -124,8 +124,10 @@ struct AccountCommands {
         try requireNew(name, in: configuration)
         var account = AccountConfiguration(name: name, jid: address.bare)
         let session = context.options.session
-        account.host = session.host ?? imported?.host
-        account.port = session.port ?? imported?.port
+        account.host = imported?.host
+        account.port = imported?.port
+        if let host = session.host { account.move(to: host) }
+        if let port = session.port { account.port = port }
         account.tls = session.tls
         account.ca = session.ca
         account.resource = line.value("resource") ?? address.resource
@@ -176,7 +178,7 @@ struct AccountCommands {
             for key in given + unset {
                 let isGiven = given.contains(key)
                 switch key {
-                case "host": account.host = isGiven ? session.host : nil
+                case "host": account.move(to: isGiven ? session.host : nil)
                 case "port": account.port = isGiven ? session.port : nil
                 case "tls": account.tls = isGiven ? session.tls : nil
                 case "ca": account.ca = isGiven ? session.ca : nil
@@ -188,6 +190,10 @@ struct AccountCommands {
         }
         let name = account.name
         change(&account)
+        if let key = ["port", "tls"].first(where: given.contains), account.isOverWebSocket {
+            throw ControlError(
+                .usage, "the host of \(name) is a WebSocket, whose address says it all: leave --\(key) out")
+        }
         try self.change { (configuration) throws(ControlError) in
             var account = try configuration.account(name)
             change(&account)

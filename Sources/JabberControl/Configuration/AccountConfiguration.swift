@@ -49,6 +49,18 @@ package struct AccountConfiguration: Hashable, Sendable {
         unknown = [:]
     }
 
+    /// Puts another host in the place of the present one. The address of a WebSocket says it all: port and kind of TLS, which
+    /// were those of the host before, go.
+    package mutating func move(to host: String?) {
+        self.host = host
+        guard isOverWebSocket else { return }
+        port = nil
+        tls = nil
+    }
+
+    /// Whether ``host`` is the address of a WebSocket, beside which ``port`` and ``tls`` have no place.
+    package var isOverWebSocket: Bool { host?.contains("://") == true }
+
     /// Whether a name can be that of an account, and so of a file.
     package static func isName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 200 && name.utf8.first != UInt8(ascii: ".")

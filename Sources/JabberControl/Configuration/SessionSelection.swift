@@ -96,7 +96,7 @@ package struct SessionSelection: Hashable, Sendable {
                 .configuration,
                 "no account is configured; run: jabberctl account add you@example.org (or give --jid)")
         }
-        if let host { resolved.host = host }
+        if let host { resolved.move(to: host) }
         if let port { resolved.port = port }
         if let tls { resolved.tls = tls }
         if let ca { resolved.ca = ca }
