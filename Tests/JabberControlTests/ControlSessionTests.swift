@@ -73,7 +73,7 @@ struct ControlSessionTests {
     @Test("an answer that is too long for a line fails, and the connection goes on")
     func tooLongAnswer() async throws {
         let (client, server) = Self.connect()
-        await #expect(throws: ControlFrameError.tooLong.controlError) { _ = try await client.call("large") }
+        await #expect(throws: ControlConnection.tooLongAnswer) { _ = try await client.call("large") }
         #expect(try await client.call("echo") == [:])
         await client.close()
         await server.value

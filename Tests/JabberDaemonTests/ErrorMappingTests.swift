@@ -46,6 +46,15 @@ struct ErrorMappingTests {
     }
 
     @Test(
+        "A sentence of the library goes on after the command's name; what begins with a name keeps its capital",
+        arguments: ["A b.", "An a.", "More than that.", "Too long.", "Waiting ended.", "You are not in r@example.org."])
+    func sentences(_ sentence: String) {
+        let message = ControlError(XMPPError(.notConnected, sentence)).message
+        #expect(message == sentence.prefix(1).lowercased() + sentence.dropFirst())
+        #expect(ControlError(XMPPError(.tlsFailed, "TLS broke.")).message == "TLS broke.")
+    }
+
+    @Test(
         "A stream error says who is at fault and whether it passes (RFC 6120 §4.9.3)",
         arguments: [
             (StreamError.Condition.conflict, ControlErrorCode.conflict), (.hostUnknown, .hostNotFound),

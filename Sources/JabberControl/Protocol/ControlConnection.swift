@@ -24,6 +24,10 @@ package final class ControlConnection: @unchecked Sendable {
     /// How many bytes may wait before who has much to send waits as well: 1 MiB.
     package static let comfortablePendingBytes = 1 << 20
 
+    /// What is answered in place of an answer that does not fit into a line. The caller's data are not at fault.
+    package static let tooLongAnswer = ControlError(
+        .internalError, "the answer is longer than \(ControlFrame.maximumBytes) bytes, which is all that one can have")
+
     /// The executor whose queue events arrive on.
     package let executor: StreamExecutor
 
@@ -93,7 +97,7 @@ package final class ControlConnection: @unchecked Sendable {
         } catch {
             // Whoever waits for the answer must hear that it does not fit.
             if case .response(let response) = message {
-                let answer = ControlResponse(id: response.id, result: .failure(error.controlError))
+                let answer = ControlResponse(id: response.id, result: .failure(Self.tooLongAnswer))
                 if let line = try? ControlFrame.encode(.response(answer)) { transport.send(line) }
             }
         }

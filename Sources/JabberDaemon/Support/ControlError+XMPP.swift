@@ -72,10 +72,15 @@ extension ControlError {
         }
     }
 
+    /// The words that the library's sentences begin with, where that is no name.
+    private static let firstWords = [
+        "A ", "An ", "Cannot ", "Connecting ", "More ", "No ", "Nothing ", "The ", "Too ", "Waiting ", "You ",
+    ]
+
     /// The library writes sentences, the command what follows `jabberctl: `. A name keeps its capital.
     private static func lowercasingFirst(_ message: String) -> String {
-        for word in ["Cannot ", "Connecting ", "No ", "Nothing ", "The ", "TLS "] where message.hasPrefix(word) {
-            return word == "TLS " ? message : word.lowercased() + message.dropFirst(word.count)
+        for word in firstWords where message.hasPrefix(word) {
+            return word.lowercased() + message.dropFirst(word.count)
         }
         return message
     }
