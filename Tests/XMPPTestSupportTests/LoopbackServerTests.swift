@@ -52,6 +52,18 @@ struct LoopbackServerTests {
         await server.stop()
     }
 
+    @Test("who enters a room at a service that is not there hears so at once (RFC 6120 §10.4.3)")
+    func tellsOfMissingServices() async throws {
+        let server = try await startServer()
+        let stream = try await server.connect("juliet")
+        let error = await #expect(throws: XMPPError.self) {
+            _ = try await stream.join(try JID("coven@chat.example.net"), as: "Juliet")
+        }
+        #expect(error?.stanzaError?.condition == .remoteServerNotFound)
+        await stream.disconnect()
+        await server.stop()
+    }
+
     @Test("hands out the roster with names and groups")
     func hasRoster() async throws {
         let server = try await startServer()

@@ -16,6 +16,10 @@ extension LoopbackRouter {
             case .probe:
                 return probe(to, for: sender)
             case .available:
+                // A room at a service that is not there is told about, not waited for (RFC 6120 §10.4.3).
+                guard to.domainpart == domain.domainpart else {
+                    return bounce(presence.element, StanzaError(.remoteServerNotFound, kind: .cancel), to: sender)
+                }
                 sender.directed.insert(to)
             case .unavailable:
                 sender.directed.remove(to)
