@@ -9,8 +9,9 @@ struct Arguments {
                              [--mechanism NAME]… [--certificate FLAW]
 
         A small XMPP server on 127.0.0.1, for demonstrations and tests. It prints one line,
-            ready host=127.0.0.1 port=N direct-tls-port=M ca=PATH domain=D
-        and serves until SIGTERM, SIGINT, or the end of its standard input when that is a pipe.
+            ready host=127.0.0.1 port=N direct-tls-port=M websocket=wss://… ca=PATH domain=D
+        (with --demo account=JID and password=PASSWORD too), and serves until SIGTERM, SIGINT, or the end of its standard
+        input when that is a pipe.
 
           --demo               domain example.org, an account (address and password on the line), lively buddies
           --domain D           the domain to serve (default: localhost)

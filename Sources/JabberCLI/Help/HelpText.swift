@@ -23,7 +23,8 @@ enum HelpText {
     static func group(_ path: [String]) -> String {
         let commands = MethodTable.commands.filter { $0.path.starts(with: path) }
         let lines = ["usage: jabberctl \(path.joined(separator: " ")) COMMAND [OPTIONS]", ""]
-        return text(lines + commands.flatMap { entry("  " + $0.name, $0.summary) })
+        let more = ["", "jabberctl help \(path.joined(separator: " ")) COMMAND tells more."]
+        return text(lines + commands.flatMap { entry("  " + $0.name, $0.summary) } + more)
     }
 
     /// One command.

@@ -13,6 +13,10 @@ extension MethodTable {
         show.exits = [.notFound]
 
         var remove = CommandSpec("account remove", .accounts, "remove an account from the settings")
+        remove.details = [
+            "What was said, and what its logins have left, tokens too, stays below ~/.local/state/jabberctl; "
+                + "account forget-token, before, forgets the tokens."
+        ]
         remove.arguments = [ArgumentSpec("NAME", "the account")]
         remove.result = [api] + fields
         remove.exits = [.notFound]

@@ -34,7 +34,7 @@ extension MethodTable {
     private static var typing: CommandSpec {
         var command = CommandSpec("typing", .everyday, "show that you are writing, or that you have stopped (XEP-0085)")
         command.details = ["Only contacts that may see your presence are shown it; for others it is exit code 2."]
-        command.arguments = [jid, ArgumentSpec("STATE", .choice(["on", "off"]), "on or off")]
+        command.arguments = [jid, ArgumentSpec("STATE", .choice(["on", "off"]), "whether you are writing")]
         command.result = [
             api, account, FieldSpec("jid", "string", "the other side"),
             FieldSpec("state", "string", "composing or active (XEP-0085)"),
