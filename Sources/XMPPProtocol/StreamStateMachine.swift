@@ -69,6 +69,8 @@ package struct StreamStateMachine: Sendable {
     /// Whether what the server of an earlier session has not acknowledged is left to the owner, in ``unsettled``, instead of
     /// being repeated at once.
     package let leavesRepeating: Bool
+    /// Whether those to rooms are left to the owner in any case: who is not in the room any more has to enter it first.
+    package let leavesRoomMessages: Bool
     /// The messages that the server of an earlier session has not acknowledged, for the owner to take.
     package var unsettled: [UnacknowledgedStanza] = []
     /// The address of the session.
@@ -98,12 +100,14 @@ package struct StreamStateMachine: Sendable {
     ///   - state: What an earlier connection left: it is resumed, or repeated, once.
     ///   - features: What the server offered in that session, where that is known.
     ///   - leavesRepeating: Whether the owner repeats what has to be repeated.
+    ///   - leavesRoomMessages: Whether the owner repeats at least what has to be repeated in rooms (XEP-0045).
     package init(
         configuration: StreamConfiguration, resuming state: StreamState? = nil, features: StreamFeatures? = nil,
-        leavesRepeating: Bool = false
+        leavesRepeating: Bool = false, leavesRoomMessages: Bool = false
     ) {
         self.configuration = configuration
         self.leavesRepeating = leavesRepeating
+        self.leavesRoomMessages = leavesRoomMessages
         inheritance = state
         inheritedFeatures = features
     }

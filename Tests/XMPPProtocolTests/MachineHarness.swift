@@ -19,7 +19,7 @@ struct MachineHarness {
     init(
         password: String = "secret", resource: String? = "orchard", security: SecurityPolicy = .tlsRequired,
         policy: SASLPolicy = SASLPolicy(), keepalive: Keepalive = .ping(after: .seconds(300)),
-        usesStreamManagement: Bool = true, resuming state: StreamState? = nil,
+        usesStreamManagement: Bool = true, resuming state: StreamState? = nil, leavesRoomMessages: Bool = false,
         configure: (inout StreamConfiguration) -> Void = { _ in }
     ) throws {
         let account = SASLAccount(username: "romeo", password: SecretBytes(Array(password.utf8)))
@@ -29,7 +29,8 @@ struct MachineHarness {
             security: security, usesStreamManagement: usesStreamManagement, keepalive: keepalive,
             random: CountingRandom())
         configure(&configuration)
-        machine = StreamStateMachine(configuration: configuration, resuming: state)
+        machine = StreamStateMachine(
+            configuration: configuration, resuming: state, leavesRoomMessages: leavesRoomMessages)
     }
 
     /// The server's header.

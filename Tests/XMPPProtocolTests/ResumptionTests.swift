@@ -197,6 +197,22 @@ struct ResumptionTests {
         #expect(harness.machine.resumableState?.unacknowledged.count == repeated.count, "they count in the new session")
     }
 
+    @Test("what was said in rooms is left to an owner who enters them first (XEP-0045 §7.4)", arguments: [true, false])
+    func rooms(_ isLeft: Bool) throws {
+        var state = try Self.lost()
+        let line = UnacknowledgedStanza(
+            Message(to: try JID("coven@rooms.example.net"), kind: .groupchat, body: "Thrice", id: "g1").element)
+        state.unacknowledged.append(line)
+        var harness = try MachineHarness(resuming: state, leavesRoomMessages: isLeft)
+        try harness.authenticate()
+        try harness.receive(MachineHarness.sessionFeatures)
+        let refusal = "<failed xmlns='urn:xmpp:sm:3'><item-not-found xmlns='\(Namespace.stanzaErrors)'/></failed>"
+        let id = try #require(try harness.receive(refusal).compactMap(\.sent).first?["id"])
+        let sent = try harness.receive(Self.bound(id)).compactMap(\.sent).compactMap { $0["id"] }
+        #expect(sent.contains("m3") && sent.contains("g1") == !isLeft)
+        #expect(harness.machine.unsettled == (isLeft ? [line] : []))
+    }
+
     @Test(
         "any refusal will do: without condition, or with one that nobody knows",
         arguments: [

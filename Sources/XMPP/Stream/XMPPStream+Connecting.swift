@@ -173,7 +173,8 @@ extension XMPPStream {
         machine = StreamStateMachine(
             configuration: configuration.stream(
                 isResumable: isResumable, memory: memory, inlineFeatures: inlineWishes, isCautious: isCautious),
-            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil)
+            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil,
+            leavesRoomMessages: !ownsHub)
         attemptGotFeatures = false
         isDerivingKeys = false
         attemptEnd = nil

@@ -121,9 +121,9 @@ extension XMPPStream {
 
     /// A new session began: it takes the place of the one before, whose open messages are unsettled.
     func keepBeginning(of jid: JID) {
-        guard keeping != nil else { return }
         unsettled += machine.unsettled
         machine.unsettled = []
+        guard keeping != nil else { return }
         var state = machine.resumableState ?? StreamState(jid: jid, id: nil)
         state.unsettled = unsettled
         keeping?.hasName = state.id != nil
@@ -140,7 +140,7 @@ extension XMPPStream {
     }
 
     /// Sends the messages of earlier sessions again that the server may lack, in their order, with the same ids and the time
-    /// at which they were sent first (XEP-0203). What an archive of the server knows is not sent again.
+    /// at which they were sent first (XEP-0203). What a room has sent back, or an archive of the server knows, is not sent again.
     ///
     /// A message that cannot be sent as it is (the server takes less than the one before) has failed.
     ///
@@ -148,6 +148,7 @@ extension XMPPStream {
     /// - Throws: ``XMPPError`` when the stream ends meanwhile; what was not sent yet stays unsettled.
     @discardableResult
     package func repeatUnsettled() async throws(XMPPError) -> [UnacknowledgedStanza] {
+        settleByRooms()
         guard let own = jid, !unsettled.isEmpty else { return [] }
         if !isSettlingCertain { await settleByArchive() }
         var repeated: [UnacknowledgedStanza] = []

@@ -11,6 +11,23 @@ extension XMPPStream {
     /// How many messages of an archive are looked at for those that are unsettled; 5,000.
     private static let maximumSearched = 5_000
 
+    /// What a room has sent back was said there, whether or not the server has acknowledged it (XEP-0045 §7.4).
+    func settleByRooms() {
+        let arrived = unsettled.filter { pending in
+            guard pending.element["type"] == Message.Kind.groupchat.rawValue, let id = pending.element["id"],
+                let to = pending.element["to"].flatMap({ try? JID($0) })
+            else { return false }
+            return rooms[to]?.hasSentBack(id) == true
+        }
+        settled(arrived)
+    }
+
+    private func settled(_ arrived: [UnacknowledgedStanza]) {
+        guard !arrived.isEmpty else { return }
+        unsettled.removeAll(where: arrived.contains)
+        keep(.step(.settled(arrived)))
+    }
+
     /// Looks the messages up, of which nobody knows whether the server has them, in the account's own archive (XEP-0313 §4). Those
     /// that are there are settled. Without an archive, or when it does not answer, all stay unsettled.
     func settleByArchive() async {
@@ -37,9 +54,6 @@ extension XMPPStream {
         } catch {
             log(.step, "the archive does not say what arrived: \(error)")
         }
-        let arrived = unsettled.filter { known.contains("\($0.element["id"] ?? "") \($0.element["to"] ?? "")") }
-        guard !arrived.isEmpty else { return }
-        unsettled.removeAll(where: arrived.contains)
-        keep(.step(.settled(arrived)))
+        settled(unsettled.filter { known.contains("\($0.element["id"] ?? "") \($0.element["to"] ?? "")") })
     }
 }

@@ -202,11 +202,12 @@ public actor XMPPStream {
         self.isResumable = isResumable
         if let store, store.keepsProgress {
             keeping = KeepingQueue(store, of: configuration.jid.bare)
-            unsettled = state?.unsettled ?? []
         }
+        // A stream of its own repeats nothing later: its user is told what was not acknowledged.
+        if keeping != nil || !ownsHub { unsettled = state?.unsettled ?? [] }
         machine = StreamStateMachine(
             configuration: configuration.stream(isResumable: isResumable), resuming: state,
-            leavesRepeating: keeping != nil)
+            leavesRepeating: keeping != nil, leavesRoomMessages: !ownsHub)
         parser = StreamReader(limits: .beforeAuthentication)
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)

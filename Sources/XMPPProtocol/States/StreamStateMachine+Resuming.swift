@@ -84,7 +84,7 @@ extension StreamStateMachine {
                 continue
             }
             report.repeated.append(message)
-            guard !leavesRepeating else {
+            guard !leavesRepeating, !(leavesRoomMessages && message.kind == .groupchat) else {
                 unsettled.append(pending)
                 continue
             }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import XMPPCore
+import XMPPProtocol
 import XMPPTestSupport
+import XMPPXML
 
 @testable import XMPP
 
@@ -204,5 +207,49 @@ struct RoomTests {
         await client.stop()
         await juliet.disconnect()
         await server.stop()
+    }
+
+    @Test("in a new session nothing is said again that the room has sent back, the rest when the user is there (§7.4)")
+    func repeating() async throws {
+        var options = LoopbackOptions()
+        // The server never says what it has: all that was sent is in doubt when the connection is lost.
+        options.answersAcknowledgementRequests = false
+        let server = try await LoopbackServer.start(
+            domain: "example.net", accounts: ["romeo": "secret", "juliet": "secret"], options: options)
+        let client = XMPPClient(
+            try await server.configuration(for: "romeo", resource: "here"),
+            reconnect: ReconnectPolicy(firstDelay: .zero, minimumDelay: .zero, resumptionDelay: .zero))
+        let juliet = XMPPStream(try await server.configuration(for: "juliet", resource: "there"))
+        try await juliet.connect()
+        try await juliet.goOnline()
+        let other = try await juliet.join(Self.coven)
+        try await client.start()
+        let stream = try #require(await client.stream)
+        let room = try await stream.join(Self.coven)
+        var heard = other.messages.makeAsyncIterator()
+        var own = room.messages.makeAsyncIterator()
+        try await room.send("one")
+        #expect(try await own.next()?.isOwn == true)
+        await stream.owe(Message(to: Self.coven, kind: .groupchat, body: "two", id: "lost").element)
+        var events = room.events.makeAsyncIterator()
+        await server.cutConnections(of: "romeo")
+        while let event = try await events.next() { if case .joined = event { break } }
+        #expect(try await own.next()?.message.id == "lost")
+        try await room.send("three")
+        for text in ["one", "two", "three"] { #expect(try await heard.next()?.message.body == text) }
+        let bounces = await server.transcript.filter {
+            $0.direction == .toClient && $0.element.localName == "message" && $0.element["type"] == "error"
+        }
+        #expect(bounces.isEmpty, "nothing was said outside of the room")
+        await client.stop()
+        await juliet.disconnect()
+        await server.stop()
+    }
+}
+
+extension XMPPStream {
+    /// Takes a stanza for one that an earlier session has left.
+    fileprivate func owe(_ element: Element) {
+        unsettled.append(UnacknowledgedStanza(element))
     }
 }

@@ -115,6 +115,9 @@ public final class Room: Sendable {
         shared.withLock { change(&$0.state) }
     }
 
+    /// Whether the room has sent back a message of the user's; as long as it is among the latest 200 of them.
+    func hasSentBack(_ id: String) -> Bool { shared.withLock { $0.state.sentBack.contains(id) } }
+
     /// When the last message came.
     var lastMessage: Duration? { shared.withLock { $0.state.lastMessage } }
 

@@ -40,6 +40,8 @@ struct RoomState: Sendable {
     private(set) var subject: String?
     /// When the last message came, by the stream's clock.
     private(set) var lastMessage: Duration?
+    /// The ids of the user's own messages that the room has sent back: the last ``maximumRemembered``.
+    private(set) var sentBack: [String] = []
     private var attempts = 0
     private var remembered: Set<String> = []
     private var rememberedOrder: [String] = []
@@ -151,6 +153,10 @@ struct RoomState: Sendable {
         lastMessage = now
         let own = occupants[nickname]?.occupantID
         let isOwn = message.occupantID.map { $0 == own } ?? (nick == nickname)
+        if isOwn, let id = message.id {
+            sentBack.append(id)
+            if sentBack.count > Self.maximumRemembered { sentBack.removeFirst() }
+        }
         return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: isHistory))
     }
 
