@@ -324,6 +324,21 @@ struct ConfigurationTests {
         #expect(!JSONValue.object(account.publicJSON).text.contains("geheim"))
     }
 
+    @Test("the address of a WebSocket takes the place of the account's host, port and kind of TLS")
+    func webSocketSelection() throws {
+        try folder.write(
+            #"{"jid":"me@example.org","host":"a","port":5223,"tls":"direct"}"#, to: "config/jabberctl/accounts/me.json")
+        var selection = SessionSelection()
+        selection.host = "wss://example.org/ws"
+        let account = try selection.resolve(paths: folder.paths)
+        #expect(account.host == "wss://example.org/ws" && account.port == nil && account.tls == nil)
+        selection.port = 443
+        #expect(try selection.resolve(paths: folder.paths).port == 443, "what is said of it is kept, to be refused")
+        selection.host = "b"
+        selection.port = nil
+        #expect(try selection.resolve(paths: folder.paths).port == 5223)
+    }
+
     @Test("options override the account; a JID alone needs no account")
     func selection() throws {
         try folder.write(
