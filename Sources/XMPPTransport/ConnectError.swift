@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SocketIO
+
 /// Why no connection could be made, with what a person needs to go on.
 package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One address that was tried.
@@ -25,7 +27,7 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Every address of a host was tried in vain.
     case allAddressesFailed(host: String, [Attempt])
     /// The time for finding addresses was up: what was asked for, and for how long.
-    case timedOut(name: String, seconds: Int)
+    case timedOut(name: String, within: Duration)
     /// The task was cancelled.
     case cancelled
 
@@ -43,8 +45,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case .allAddressesFailed(let host, let attempts):
             (attempts.map(\.address) == [host] ? "" : "tried \(PrintableText.escape(host)) at ")
                 + attempts.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
-        case .timedOut(let name, let seconds):
-            "no answer about \(PrintableText.escape(name)) within \(seconds) seconds; check the network's name servers"
+        case .timedOut(let name, let time):
+            "no answer about \(PrintableText.escape(name)) within \(time.spoken); check the network's name servers"
         case .cancelled:
             "connecting was called off"
         }

@@ -37,6 +37,6 @@ package protocol AddressResolver: Sendable {
     /// The addresses of a host with the port filled in, in the system's order; at least one.
     ///
     /// - Throws: ``ConnectError/hostNotFound(name:detail:)``, ``ConnectError/resolverFailed(name:detail:)``,
-    ///   ``ConnectError/timedOut(name:seconds:)`` or ``ConnectError/cancelled``.
+    ///   ``ConnectError/timedOut(name:within:)`` or ``ConnectError/cancelled``.
     func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress]
 }

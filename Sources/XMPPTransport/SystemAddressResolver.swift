@@ -22,12 +22,11 @@ package struct SystemAddressResolver: AddressResolver {
 
     /// The addresses of a host. A look-up that is too slow or called off is left to end by itself.
     package func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] {
-        let seconds = Int(timeout.components.seconds)
         let answer = Handover<Result<[SocketAddress], ConnectError>>()
         let result = await withTaskCancellationHandler {
             Self.workers.async { answer.give(Self.lookUp(host, port)) }
             Self.deadlines.asyncAfter(deadline: .now() + timeout.inSeconds) {
-                answer.give(.failure(.timedOut(name: host, seconds: seconds)))
+                answer.give(.failure(.timedOut(name: host, within: timeout)))
             }
             return await answer.value()
         } onCancel: {

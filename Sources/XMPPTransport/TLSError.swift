@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SocketIO
+
 /// Why a channel could not be secured, or was not trusted. Nothing secret is ever in it.
 package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The certificate is valid, for somebody else: the JID's domain, and the names it is made out to.
@@ -30,8 +32,8 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     case handshakeFailed(reason: String)
     /// An established channel broke: a damaged record, or an alert.
     case channelFailed(reason: String)
-    /// The handshake was not done in time: seconds.
-    case timedOut(seconds: Int)
+    /// The handshake was not done in time.
+    case timedOut(within: Duration)
     /// The connection ended during the handshake.
     case connectionLost(String)
     /// Certificate files or settings of this side are unusable.
@@ -70,8 +72,8 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
             "the TLS handshake failed: \(reason)"
         case .channelFailed(let reason):
             "the TLS channel broke: \(reason)"
-        case .timedOut(let seconds):
-            "the server did not finish the TLS handshake within \(seconds) seconds"
+        case .timedOut(let time):
+            "the server did not finish the TLS handshake within \(time.spoken)"
         case .connectionLost(let reason):
             "the connection ended during the TLS handshake: \(reason)"
         case .configuration(let reason):

@@ -88,9 +88,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         guard state == .idle else { return }
         state = .handshaking
         self.completion = completion
-        let seconds = Int(timeout.components.seconds)
         deadline = clock.schedule(after: timeout, on: executor) { [weak self] in
-            self?.fail(.timedOut(seconds: seconds))
+            self?.fail(.timedOut(within: timeout))
         }
         keepAlive = self
         let receive: @Sendable (TransportEvent) -> Void = { [weak self] in self?.handle($0) }

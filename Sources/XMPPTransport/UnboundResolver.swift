@@ -107,7 +107,7 @@ private final class UnboundLookup: @unchecked Sendable {
         source.activate()
         queue.asyncAfter(deadline: .now() + timeout.inSeconds) { [weak self] in
             guard let self else { return }
-            finish(.failed("no name server answered within \(timeout.components.seconds) seconds"))
+            finish(.failed("no name server answered within \(timeout.spoken)"))
         }
     }
 

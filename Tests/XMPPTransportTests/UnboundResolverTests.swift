@@ -68,7 +68,7 @@ import XMPPTestSupport
 
     @Test("silence ends with the time-out and says so")
     func silence() async throws {
-        #expect(try await ask(.silence, timeout: .seconds(1)) == .failed("no name server answered within 1 seconds"))
+        #expect(try await ask(.silence, timeout: .seconds(1)) == .failed("no name server answered within 1 s"))
     }
 
     @Test("cancelling ends the look-up at once", arguments: [false, true])

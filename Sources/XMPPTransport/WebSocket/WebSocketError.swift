@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SocketIO
+
 /// Why there is no WebSocket with a server.
 package enum WebSocketError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The answer has another status than 101: the code and its reason.
@@ -10,8 +12,8 @@ package enum WebSocketError: Error, Sendable, Hashable, CustomStringConvertible 
     case wrongAnswer(String)
     /// The server does not take the subprotocol `xmpp`: the one it named, if any.
     case noXMPP(String?)
-    /// The handshake was not done in time: seconds.
-    case timedOut(seconds: Int)
+    /// The handshake was not done in time.
+    case timedOut(within: Duration)
     /// The connection ended during the handshake.
     case connectionLost(String)
 
@@ -25,7 +27,7 @@ package enum WebSocketError: Error, Sendable, Hashable, CustomStringConvertible 
         case .wrongAnswer(let fault): "the web server's answer to the WebSocket handshake is wrong: \(fault)"
         case .noXMPP(nil): "the WebSocket there is not for XMPP; check the path in the address"
         case .noXMPP(let other?): "the WebSocket there is for \(PrintableText.escape(other)), not for XMPP"
-        case .timedOut(let seconds): "no answer to the WebSocket handshake within \(seconds) seconds"
+        case .timedOut(let time): "no answer to the WebSocket handshake within \(time.spoken)"
         case .connectionLost(let reason): "the connection was lost during the WebSocket handshake: \(reason)"
         }
     }

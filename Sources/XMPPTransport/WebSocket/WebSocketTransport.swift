@@ -93,9 +93,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
         state = .upgrading
         self.completion = completion
         keepAliveReference = self
-        let seconds = Int(timeout.components.seconds)
         deadline = clock.schedule(after: timeout, on: executor) { [weak self] in
-            self?.fail(.timedOut(seconds: seconds))
+            self?.fail(.timedOut(within: timeout))
         }
         lower.start { [weak self] in self?.handle($0) }
         lower.resumeReading()
