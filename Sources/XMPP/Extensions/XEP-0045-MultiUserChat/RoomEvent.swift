@@ -115,13 +115,13 @@ public struct RoomMessage: Sendable, Hashable {
 public struct RoomHistory: Sendable, Hashable {
     /// How many messages at most; `nil` means as many as the room likes to send.
     public var maximumMessages: Int?
-    /// How many seconds back at most.
-    public var seconds: Int?
+    /// How far back at most, in whole seconds; `nil` means as far as the room likes.
+    public var maximumAge: Duration?
 
     /// Makes a wish.
-    public init(maximumMessages: Int? = nil, seconds: Int? = nil) {
+    public init(maximumMessages: Int? = nil, maximumAge: Duration? = nil) {
         self.maximumMessages = maximumMessages
-        self.seconds = seconds
+        self.maximumAge = maximumAge
     }
 
     /// Nothing.
@@ -132,6 +132,9 @@ public struct RoomHistory: Sendable, Hashable {
     var element: Element {
         Element(
             "history", namespace: MultiUserChat.namespace,
-            attributes: ["maxstanzas": maximumMessages.map(String.init), "seconds": seconds.map(String.init)])
+            attributes: [
+                "maxstanzas": maximumMessages.map(String.init),
+                "seconds": maximumAge.map { String(max(0, $0.components.seconds)) },
+            ])
     }
 }

@@ -75,23 +75,26 @@ extension XMPPStream {
             wish.nickname = room.nickname
             if let last = room.lastMessage {
                 // A little more than has passed: clocks differ, and what is known already is told from what is not.
-                wish.history = RoomHistory(
-                    seconds: max(0, Int((configuration.clock.now - last).components.seconds)) + 10)
+                wish.history = RoomHistory(maximumAge: max(.zero, configuration.clock.now - last) + .seconds(10))
             }
             try? await enter(room, wish)
         }
     }
+
+    /// How long a room is waited for that does not say that the user has left.
+    private static let leaveTimeout: Duration = .seconds(5)
 
     /// Leaves a room; see ``Room/leave(_:)``.
     func leave(_ room: Room, _ status: String?) async throws(XMPPError) {
         let jid = room.jid
         try await write(Presence(.unavailable, status: status, to: try room.address(of: room.nickname)).element)
         guard room.isEntered(on: self) else { return }
-        let timer = configuration.clock.schedule(after: .seconds(5), on: executor) { [weak self] in
+        let timer = configuration.clock.schedule(after: Self.leaveTimeout, on: executor) { [weak self] in
             self?.assumeIsolated { $0.endWaiting { $0 == .exit(jid) } }
         }
-        try await wait(for: .exit(jid)).get()
+        let outcome = await wait(for: .exit(jid))
         timer.cancel()
+        try outcome.get()
     }
 
     // MARK: What comes from rooms
