@@ -22,6 +22,12 @@ public struct Element: Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Whether names and values are the same; values by code points, as text is.
+        public static func == (left: Attribute, right: Attribute) -> Bool {
+            left.name == right.name && left.namespace == right.namespace
+                && left.value.utf8.elementsEqual(right.value.utf8)
+        }
     }
 
     /// One child node.
