@@ -37,8 +37,8 @@ enum WireLog {
     private static let secretTexts: [String: Set<String>] = [
         Namespace.sasl: ["auth", "challenge", "response", "success"],
         Namespace.sasl2: ["initial-response", "challenge", "response", "additional-data", "task-data", "parameters"],
-        "http://jabber.org/protocol/muc": ["password"], "http://jabber.org/protocol/muc#user": ["password"],
-        "http://jabber.org/protocol/muc#owner": ["password"], "jabber:iq:register": ["password"],
+        MultiUserChat.namespace: ["password"], MultiUserChat.user: ["password"], MultiUserChat.owner: ["password"],
+        MultiUserChat.registration: ["password"],
     ]
     /// Attributes that are as good as a password, by the namespace of their element. In SASL2 it is the id of the
     /// installation, which tokens are bound to (XEP-0484 §4.1).

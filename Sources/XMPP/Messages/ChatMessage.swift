@@ -76,10 +76,8 @@ public struct ChatMessage: Sendable, Hashable {
     /// with the occupant.
     public var conversation: JID {
         let other = (isOutgoing ? message.to : message.from) ?? account
-        return message.hasPayload("x", namespace: Self.roomUsers) && message.kind != .groupchat ? other : other.bare
+        return message.hasPayload("x", namespace: MultiUserChat.user) && message.kind != .groupchat ? other : other.bare
     }
-
-    private static let roomUsers = "http://jabber.org/protocol/muc#user"
 
     /// The id by which others refer to it: in rooms the one that the room gave, otherwise that of the sender's client.
     public var referenceID: String? {

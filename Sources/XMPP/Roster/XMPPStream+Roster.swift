@@ -58,7 +58,7 @@ extension XMPPStream {
         var query = Element("query", namespace: Namespace.roster)
         let isVersioned = features?.offersRosterVersioning == true
         if isVersioned { query["ver"] = known?.version ?? "" }
-        let id = configuration.newStanzaID()
+        let id = newStanzaID()
         // Before it is written: the answer may be here before this task goes on.
         let before = rosterRequest
         rosterRequest = RosterRequest(id: id, known: isVersioned ? known : nil)

@@ -53,7 +53,7 @@ extension XMPPStream {
             throw XMPPError(.invalidStanza, "An IQ of type \(request.kind.rawValue) is an answer, not a request.")
         }
         var request = request
-        let id = id ?? configuration.random.identifier()
+        let id = id ?? newStanzaID()
         request.id = id
         guard isEstablished else { throw disconnection ?? .notConnected }
         guard requests.sending(id: id, to: request.to) else {

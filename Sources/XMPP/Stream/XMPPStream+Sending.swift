@@ -27,7 +27,7 @@ extension XMPPStream {
     @discardableResult
     public func send(_ message: Message) async throws(XMPPError) -> Message {
         var message = message
-        message.id = message.id ?? configuration.random.identifier()
+        message.id = message.id ?? newStanzaID()
         // Before it is written: the receipt may be here before this task goes on.
         if let id = message.id, let to = message.to { sentMessages.sent(id: id, to: to) }
         try await write(message.element)

@@ -245,7 +245,7 @@ public actor XMPPStream {
     /// nothing is left, as after an orderly end.
     public var resumableState: StreamState? {
         var state = machine.resumableState
-        if state == nil, !unsettled.isEmpty { state = StreamState(jid: jid ?? configuration.jid, id: nil) }
+        if state == nil, !unsettled.isEmpty { state = StreamState(jid: account, id: nil) }
         state?.unsettled = unsettled
         return state
     }

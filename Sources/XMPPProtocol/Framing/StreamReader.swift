@@ -13,7 +13,7 @@ package final class StreamReader {
 
     /// The root that messages are read inside of. The prefix is one that nobody declares by accident: a message has to declare
     /// its own namespaces (RFC 7395 §3.3.3).
-    private static let root = Array("<_.:stream xmlns:_.=\"http://etherx.jabber.org/streams\">".utf8)
+    private static let root = Array("<_.:stream xmlns:_.=\"\(Namespace.streams)\">".utf8)
 
     /// Makes a reader for a new stream.
     package init(_ framing: StreamFraming = .document, limits: XMLLimits = .session) {

@@ -99,8 +99,8 @@ extension XMPPStream {
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func roomRegistration(in room: JID) async throws(XMPPError) -> DataForm? {
         let answer = try await request(
-            IQ(.get, to: room.bare, payload: Element("query", namespace: Self.registration)))
-        guard answer.payload?.firstChild("registered", namespace: Self.registration) == nil else { return nil }
+            IQ(.get, to: room.bare, payload: Element("query", namespace: MultiUserChat.registration)))
+        guard answer.payload?.firstChild("registered", namespace: MultiUserChat.registration) == nil else { return nil }
         return answer.payload?.children.lazy.compactMap(DataForm.init).first
     }
 
@@ -108,11 +108,9 @@ extension XMPPStream {
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func register(_ form: DataForm, in room: JID) async throws(XMPPError) {
-        let query = Element("query", namespace: Self.registration, children: [form.element])
+        let query = Element("query", namespace: MultiUserChat.registration, children: [form.element])
         try await request(IQ(.set, to: room.bare, payload: query))
     }
-
-    private static let registration = "jabber:iq:register"
 
     private static func admin(_ items: [Element]) -> Element {
         Element("query", namespace: MultiUserChat.admin, children: items)

@@ -121,7 +121,7 @@ extension XMPPStream {
             // XEP-0045 §10.1.2: an empty form takes the settings that the service suggests.
             let query = Element(
                 "query", namespace: MultiUserChat.owner, children: [DataForm(.submit).element])
-            let request = IQ(.set, to: room.jid, id: configuration.random.identifier(), payload: query)
+            let request = IQ(.set, to: room.jid, id: newStanzaID(), payload: query)
             if requests.sending(id: request.id ?? "", to: room.jid) { perform(machine.send(request.element)) }
         }
     }

@@ -114,7 +114,7 @@ extension XMPPStream {
     /// What handlers of requests may know.
     var requestContext: RequestContext {
         RequestContext(
-            account: jid ?? configuration.jid, software: configuration.software,
+            account: account, software: configuration.software,
             clientType: configuration.clientType, features: routes.features)
     }
 }

@@ -47,7 +47,7 @@ extension StanzaRoutes {
                 let from = message.from, message.receivedReceiptID == nil
             else { return .delivered }
             var receipt = Message(to: from, kind: message.kind)
-            receipt.id = stream.configuration.random.identifier()
+            receipt.id = stream.newStanzaID()
             receipt.append(
                 Element("received", namespace: MessageDeliveryReceipts.namespace, attributes: ["id": id]))
             receipt.hints = .store

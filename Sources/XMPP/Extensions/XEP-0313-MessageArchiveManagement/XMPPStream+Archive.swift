@@ -43,7 +43,7 @@ extension XMPPStream {
         var page = page
         let maximum = min(max(page.maximum ?? 50, 0), Self.maximumArchivePage)
         page.maximum = maximum
-        let id = configuration.random.identifier()
+        let id = newStanzaID()
         let query = Element(
             "query", namespace: ArchiveFilter.namespace, attributes: ["queryid": id],
             children: [filter.form.element, page.element])
@@ -84,7 +84,7 @@ extension XMPPStream {
     func received(archiveResult result: Element, from: JID) {
         guard let name = result["queryid"], let query = archiveQueries[name], !query.isClosed else { return }
         // The own archive is the account's, whose bare address is also what no address means (RFC 6120 §8.1.2.1).
-        guard from == query.archive ?? (jid ?? configuration.jid).bare else { return }
+        guard from == query.archive ?? account.bare else { return }
         guard let message = ArchiveResult(result) else { return }
         if query.results.count < query.maximum {
             archiveQueries[name]?.results.append(message)
