@@ -39,6 +39,9 @@ package struct SASLNegotiation: Sendable {
         case failed(StreamEnd, abort: Element?)
     }
 
+    /// The most mechanisms that are tried one after another when the server rejects one as such.
+    private static let maximumAttempts = 3
+
     /// How the exchange is carried.
     package let profile: SASLProfile
     /// What the server offers, or is believed to.
@@ -60,11 +63,9 @@ package struct SASLNegotiation: Sendable {
     private var unanswered: (challenge: [UInt8], work: SCRAMKeyDerivation)?
     /// What the exchange is bound to; `nil` for nothing.
     private(set) var channelBinding: ChannelBindingType?
-
-    /// The most mechanisms that are tried one after another when the server rejects one as such.
-    private static let maximumAttempts = 3
-
     private let bindings: [ChannelBindingData]
+    /// How many mechanisms have been tried.
+    private var attempts = 0
     /// Whether the attempt that is under way is the one with the token.
     private var usesToken = false
     /// Whether the server has refused the token.
@@ -167,8 +168,6 @@ package struct SASLNegotiation: Sendable {
         let token = LoginToken(mechanism: mechanism, bytes: Array(text.utf8), expiry: expiry)
         return token.isValid(at: authentication.time) ? token : nil
     }
-
-    private var attempts = 0
 
     private mutating func attempt(_ number: Int) -> Outcome {
         attempts = number + 1

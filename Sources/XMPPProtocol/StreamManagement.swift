@@ -24,7 +24,8 @@ package struct StreamManagement: Sendable, Equatable {
     package private(set) var acknowledged: UInt32 = 0
     /// Stanzas handled since `<enabled/>` was received, modulo 2^32.
     package private(set) var handled: UInt32 = 0
-    private var leavesTheRest = false
+    /// Whether nothing more is handled; see ``leaveTheRest()``.
+    package private(set) var isLeavingTheRest = false
     /// Stanzas received and not handled yet.
     private var unhandled: UInt32 = 0
     /// Whether an answer was given that left received stanzas out.
@@ -34,8 +35,8 @@ package struct StreamManagement: Sendable, Equatable {
     private var queue: [Entry] = []
     /// How many bytes the unacknowledged stanzas had on the wire.
     package private(set) var unacknowledgedBytes = 0
-    /// The name under which the session can be resumed; opaque, of any length. `nil` where it cannot.
-    private var id: String?
+    /// The name under which the server knows the session; opaque, of any length. `nil` where it cannot be resumed, or not yet.
+    package private(set) var sessionID: String?
     private var location: String?
     private var maximumDuration: Duration?
 
@@ -53,7 +54,7 @@ package struct StreamManagement: Sendable, Equatable {
     /// - Returns: `nil` when the server claims more than was sent.
     package init?(resuming state: StreamState, handledByServer h: UInt32) {
         phase = .on
-        id = state.id
+        sessionID = state.id
         location = state.location
         maximumDuration = state.maximumDuration
         handled = state.handled
@@ -77,12 +78,6 @@ package struct StreamManagement: Sendable, Equatable {
 
     /// Whether stanzas that are sent count, though the server may not have agreed yet.
     package var isCounting: Bool { phase != .off }
-
-    /// Whether nothing more is handled; see ``leaveTheRest()``.
-    package var isLeavingTheRest: Bool { leavesTheRest }
-
-    /// Under which name the server knows the session; `nil` where it cannot be resumed, or not yet.
-    package var sessionID: String? { id }
 
     /// Stanzas sent and not acknowledged.
     package var unacknowledged: UInt32 { sent &- acknowledged }
@@ -115,7 +110,7 @@ package struct StreamManagement: Sendable, Equatable {
         }
     }
 
-    /// What a stanza is taken to need where nobody has counted.
+    /// Bytes that a stanza is taken to need where nobody has counted.
     package static let assumedBytes = 256
 
     /// Notes that a first-level element was written. Only stanzas count (XEP-0198 §4).
@@ -142,7 +137,7 @@ package struct StreamManagement: Sendable, Equatable {
     /// - Returns: An `<a/>` where the last answer was given too early to count them.
     @discardableResult
     package mutating func handledStanzas(_ count: UInt32) -> Element? {
-        guard phase == .on, !leavesTheRest else { return nil }
+        guard phase == .on, !isLeavingTheRest else { return nil }
         handled &+= count
         unhandled -= min(count, unhandled)
         guard owesAnswer, unhandled == 0 else { return nil }
@@ -160,16 +155,16 @@ package struct StreamManagement: Sendable, Equatable {
 
     /// What is needed to go on with the session, or to repeat what may be lost; `nil` where there is neither.
     package func state(of jid: JID) -> StreamState? {
-        guard phase != .off, id != nil || !queue.isEmpty else { return nil }
+        guard phase != .off, sessionID != nil || !queue.isEmpty else { return nil }
         return StreamState(
-            jid: jid, id: id, handled: handled, acknowledged: acknowledged, unacknowledged: pending,
+            jid: jid, id: sessionID, handled: handled, acknowledged: acknowledged, unacknowledged: pending,
             location: location, maximumDuration: maximumDuration)
     }
 
     /// From now on nothing more is handled: the server keeps what it sends, and knows by the last count that it has to
     /// (XEP-0198 §4). For the rest of the stream, as a later stanza cannot be acknowledged without those before it.
     package mutating func leaveTheRest() {
-        leavesTheRest = true
+        isLeavingTheRest = true
     }
 
     /// What a received element of Stream Management means.
@@ -194,7 +189,7 @@ package struct StreamManagement: Sendable, Equatable {
         case ("enabled", .enabling):
             phase = .on
             if ["true", "1"].contains(element["resume"]), let id = element["id"], !id.isEmpty {
-                self.id = id
+                sessionID = id
                 location = element["location"]
                 maximumDuration = element["max"].flatMap(UInt32.init).map { .seconds(Int64($0)) }
             }

@@ -28,18 +28,9 @@ package struct OAuthBearerMechanism: SASLMechanism {
             !bytes.isEmpty && bytes.allSatisfy { (0x21...0x7E).contains($0) }
         }
         guard isToken else { throw .invalidPassword }
-        guard !authorizationID.isEmpty, !authorizationID.utf8.contains(where: { $0 < 0x20 }) else {
-            throw .invalidUsername
-        }
+        guard !authorizationID.utf8.contains(where: { $0 < 0x20 }) else { throw .invalidUsername }
         // RFC 5801 §4, RFC 7628 §3.1: the GS2 header, then fields that end with U+0001.
-        let name = authorizationID.utf8.reduce(into: [UInt8]()) { name, byte in
-            switch byte {
-            case UInt8(ascii: "="): name += Array("=3D".utf8)
-            case UInt8(ascii: ","): name += Array("=2C".utf8)
-            default: name.append(byte)
-            }
-        }
-        let prefix = Array("n,a=".utf8) + name + Array(",\u{1}auth=Bearer ".utf8)
+        let prefix = try GS2Name.escape(authorizationID, prefix: "n,a=") + Array(",\u{1}auth=Bearer ".utf8)
         message = SecretBytes(count: prefix.count + token.count + 2) { buffer in
             UnsafeMutableRawBufferPointer(rebasing: buffer[..<prefix.count]).copyBytes(from: prefix)
             token.withUnsafeBytes { secret in

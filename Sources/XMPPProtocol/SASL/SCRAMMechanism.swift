@@ -59,9 +59,9 @@ package struct SCRAMMechanism: SASLMechanism {
         self.nonce = nonceBytes
         self.advertisement = advertisement
         self.limits = limits
-        let identity: [UInt8] = if let authorizationID { try Self.saslName(authorizationID, prefix: "a=") } else { [] }
+        let identity: [UInt8] = if let authorizationID { try GS2Name.escape(authorizationID, prefix: "a=") } else { [] }
         gs2Header = Array(binding.flag.utf8) + [UInt8(ascii: ",")] + identity + [UInt8(ascii: ",")]
-        clientFirstBare = try Self.saslName(username, prefix: "n=") + Array(",r=".utf8) + nonceBytes
+        clientFirstBare = try GS2Name.escape(username, prefix: "n=") + Array(",r=".utf8) + nonceBytes
     }
 
     /// The mechanism's name, from its hash function and whether it is bound.
@@ -205,17 +205,5 @@ package struct SCRAMMechanism: SASLMechanism {
         guard !attributes.contains(where: { $0.name == UInt8(ascii: "m") }) else { throw .mandatoryExtension }
         guard let sent = Base64.decode(first.value) else { throw .malformedMessage }
         guard ConstantTime.equals(sent, signature) else { throw .serverSignatureMismatch }
-    }
-
-    /// A name with `=` and `,` escaped (RFC 5802 §5.1, `n`).
-    private static func saslName(_ name: String, prefix: String) throws(SASLError) -> [UInt8] {
-        guard !name.isEmpty, !name.utf8.contains(0) else { throw .invalidUsername }
-        return name.utf8.reduce(into: Array(prefix.utf8)) { escaped, byte in
-            switch byte {
-            case UInt8(ascii: "="): escaped += Array("=3D".utf8)
-            case UInt8(ascii: ","): escaped += Array("=2C".utf8)
-            default: escaped.append(byte)
-            }
-        }
     }
 }
