@@ -125,38 +125,3 @@ package struct AccountConfiguration: Hashable, Sendable {
         return object
     }
 }
-
-/// Reads typed keys of a configuration object, and names the place of what is wrong.
-struct ConfigurationReader {
-    let object: JSONObject
-    let place: String
-
-    func error(_ what: String) -> ControlError {
-        ControlError(.configuration, "\(place): \(what)")
-    }
-
-    func string(_ key: String) throws(ControlError) -> String? {
-        guard let value = present(key) else { return nil }
-        guard let string = value.stringValue else { throw error("\"\(key)\" must be a string") }
-        return string
-    }
-
-    func bool(_ key: String) throws(ControlError) -> Bool? {
-        guard let value = present(key) else { return nil }
-        guard let bool = value.boolValue else { throw error("\"\(key)\" must be true or false") }
-        return bool
-    }
-
-    func int(_ key: String, in range: ClosedRange<Int>) throws(ControlError) -> Int? {
-        guard let value = present(key) else { return nil }
-        guard let int = value.intValue, range.contains(int) else {
-            throw error("\"\(key)\" must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return int
-    }
-
-    private func present(_ key: String) -> JSONValue? {
-        guard let value = object[key], value != .null else { return nil }
-        return value
-    }
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import SocketIO
 
 /// Finds the password of an account where the daemon may look: systemd's credentials, the account's command, its settings.
 ///
@@ -9,6 +10,8 @@ internal import Glibc
 package struct PasswordSource: Sendable {
     /// The longest password in bytes: 64 KiB.
     package static let maximumBytes = 64 << 10
+    /// How long a password command may take.
+    package static let maximumCommandTime: Duration = .seconds(60)
 
     /// The environment; `CREDENTIALS_DIRECTORY` is read, and commands run in it without `JABBERCTL_PASSWORD`.
     package var environment: [String: String]
@@ -18,7 +21,8 @@ package struct PasswordSource: Sendable {
         self.environment = environment
     }
 
-    /// The password of an account; `nil` when there is none anywhere. Blocks while a command runs, at most 60 seconds.
+    /// The password of an account; `nil` when there is none anywhere. Blocks while a command runs, for
+    /// ``maximumCommandTime`` at most.
     ///
     /// Order: the credential `jabberctl.NAME`, the credential `jabberctl`, `passwordCommand`, `password`.
     ///
@@ -60,10 +64,12 @@ package struct PasswordSource: Sendable {
         let child = try start(command, environment: environment, output: ends[1])
         var output: [UInt8] = []
         var isLate = false
-        let deadline = Self.now() + 60_000
+        let clock = SystemClock()
+        let deadline = clock.now + Self.maximumCommandTime
         while output.count <= Self.maximumBytes {
             var wait = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-            let ready = poll(&wait, 1, Int32(clamping: max(0, deadline - Self.now())))
+            let rest = max(.zero, deadline - clock.now)
+            let ready = poll(&wait, 1, Int32(rest.inSeconds * 1_000))
             if ready == 0 {
                 isLate = true
                 break
@@ -77,7 +83,9 @@ package struct PasswordSource: Sendable {
         let isTooLong = output.count > Self.maximumBytes
         if isLate || isTooLong { child.kill(SIGKILL) }
         let status = child.wait()
-        guard !isLate else { throw ControlError(.configuration, "\(source) did not end within 60 s") }
+        guard !isLate else {
+            throw ControlError(.configuration, "\(source) did not end within \(Self.maximumCommandTime.spoken)")
+        }
         guard !isTooLong else {
             throw ControlError(.configuration, "\(source) wrote more than \(Self.maximumBytes) bytes")
         }
@@ -90,11 +98,5 @@ package struct PasswordSource: Sendable {
     ) throws(ControlError) -> ChildProcess {
         defer { Glibc.close(output) }
         return try ChildProcess(command, environment: environment, descriptors: [(0, 0), (output, 1), (2, 2)])
-    }
-
-    private static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }

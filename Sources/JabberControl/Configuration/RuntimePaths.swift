@@ -8,10 +8,6 @@ package struct RuntimePaths: Hashable, Sendable {
     package var config: String
     /// What must survive a restart: `$XDG_STATE_HOME/jabberctl`.
     package var state: String
-    /// History: `$XDG_DATA_HOME/jabberctl`.
-    package var data: String
-    /// What may be thrown away: `$XDG_CACHE_HOME/jabberctl`.
-    package var cache: String
     /// Sockets: `$XDG_RUNTIME_DIR/jabberctl`, or `run` below ``state`` where there is no such folder.
     package var runtime: String
     /// The administrator's settings: `/etc/jabberctl`.
@@ -27,8 +23,6 @@ package struct RuntimePaths: Hashable, Sendable {
         }
         config = folder("XDG_CONFIG_HOME", ".config")
         state = folder("XDG_STATE_HOME", ".local/state")
-        data = folder("XDG_DATA_HOME", ".local/share")
-        cache = folder("XDG_CACHE_HOME", ".cache")
         runtime = Self.absolute(environment["XDG_RUNTIME_DIR"]).map { $0 + "/jabberctl" } ?? "\(state)/run"
     }
 

@@ -137,10 +137,10 @@ package struct SocketPlace: Sendable {
     }
 
     private func checkFolder() throws(ControlError) {
-        guard path.hasPrefix("/"), SocketAddress(unixPath: path) != nil, let slash = path.lastIndex(of: "/") else {
+        guard path.hasPrefix("/"), SocketAddress(unixPath: path) != nil else {
             throw ControlError(.usage, "\(path) cannot be the path of a socket: absolute, at most 107 bytes")
         }
-        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        let folder = PrivateFolder.containing(path)
         try PrivateFile.makeFolder(folder)
         var status = stat()
         guard lstat(folder, &status) == 0 else { throw failure("read", folder) }
