@@ -81,7 +81,7 @@ package protocol ByteTransport: AnyObject, Sendable {
 
     /// Writes what is queued, says goodbye as the protocol of this transport asks, then closes. Idempotent.
     ///
-    /// A transport whose peer does not take the bytes closes after `deadline` all the same.
+    /// A transport whose peer does not take the bytes closes after a while all the same.
     func close()
 
     /// Closes now; what is queued is dropped. Idempotent.

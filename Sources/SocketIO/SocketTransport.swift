@@ -15,6 +15,8 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     package static let maximumBytesPerTurn = 65_536
     /// How long ``close()`` waits for the peer to take what is queued and to close its side. Default 5 seconds.
     package static let defaultCloseTimeout: Duration = .seconds(5)
+    /// Reads that are acknowledged at once: those of a log-in.
+    private static let maximumQuickReads = 32
 
     enum State {
         case idle
@@ -44,7 +46,7 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     package internal(set) var roundTrips = 0
     var hasInputEnded = false
     var isContinuationScheduled = false
-    /// How many more reads are acknowledged at once; those of a log-in, not of a session.
+    /// How many more reads are acknowledged at once.
     var quickReadsLeft = 0
 
     var writeSource: (any DispatchSourceWrite)?
@@ -75,7 +77,7 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
         let peer = SocketAddress.ask(descriptor) { getpeername($0, $1, $2) }
         if let peer, !peer.isUnix {
             descriptor.disableDelay()
-            quickReadsLeft = 32
+            quickReadsLeft = Self.maximumQuickReads
         }
         self.descriptor = descriptor
         self.executor = executor

@@ -57,11 +57,6 @@ final class LoopbackRouter {
         return account
     }
 
-    /// Forgets an account that nobody can log in to any more.
-    func removeAccount(_ jid: JID) {
-        accounts[jid.bare] = nil
-    }
-
     /// Connects a resource.
     func connect(_ endpoint: any LoopbackEndpoint) {
         guard let resource = endpoint.jid.resourcepart else { return }

@@ -106,7 +106,7 @@ public actor LoopbackServer {
         self.folder = folder
         self.authority = authority
         certificateAuthorityFile = try folder.write(authority.certificate, to: "ca.pem")
-        router = LoopbackRouter(domain: jid, options: options, wallClock: WallClock.now)
+        router = LoopbackRouter(domain: jid, options: options, wallClock: { DateTime.now })
         do {
             context = try TLSContext.server(
                 certificate: .bytes(certificate.certificate), privateKey: .bytes(certificate.privateKey),

@@ -23,7 +23,7 @@ final class LoopbackSession {
 
     /// How far the client has come.
     enum Phase: Equatable {
-        /// A stream header has to come; `isAuthenticated` tells which one.
+        /// A stream header has to come; ``LoopbackSession/address`` tells which one.
         case awaitingHeader
         /// Features were sent: STARTTLS and SASL are to come.
         case negotiating
