@@ -11,7 +11,7 @@ extension XMPPClient {
     /// handled it, portion by portion, and a program that is killed in between sends the portion twice.
     ///
     /// A message that cannot be sent as it is (``XMPPError/Code/invalidStanza``, ``XMPPError/Code/tooLarge``) is noted as failed
-    /// and passed over.
+    /// and passed over. Cancelling the task does not call it off.
     ///
     /// - Returns: How many were sent.
     /// - Throws: ``XMPPError`` when the connection or the outbox fails; what was not sent goes on waiting.

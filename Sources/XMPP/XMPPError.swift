@@ -49,7 +49,8 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidStanza
         /// A stanza is larger than the server takes (XEP-0478).
         case tooLarge
-        /// A reader was so slow that its events had to be dropped.
+        /// More has piled up than a maximum allows: events for a reader that is too slow, requests that nobody has answered
+        /// yet, or results of an archive.
         case overflow
         /// The task was cancelled.
         case cancelled

@@ -64,6 +64,14 @@ enum ManualPage {
         ),
         ("/etc/jabberctl/config.json", "the administrator's settings, below the user's"),
         ("$XDG_RUNTIME_DIR/jabberctl/control.sock", "control socket of a running daemon"),
+        (
+            "$XDG_STATE_HOME/jabberctl/accounts/NAME.db",
+            "what a daemon that stays keeps of an account: session, messages that wait, messages, events"
+        ),
+        (
+            "$XDG_STATE_HOME/jabberctl/logins/",
+            "what logins leave for the next ones: keys or a token in place of the password, and how strong they were"
+        ),
         ("$XDG_STATE_HOME/jabberctl/daemon.log", "what a daemon in the background has to say; .old: the one before"),
     ]
 

@@ -48,7 +48,7 @@ public enum XMPPEvent: Sendable, Hashable {
 }
 
 extension XMPPEvent {
-    /// Whether it is for ``MessageDelegate``; the others are for ``ChatDelegate``.
+    /// Whether it is for ``MessageDelegate``; the others are for ``ChatDelegate``, those of rooms for ``RoomDelegate``.
     var concernsMessages: Bool {
         switch self {
         case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: true

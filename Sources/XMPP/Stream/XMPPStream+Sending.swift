@@ -96,7 +96,8 @@ extension XMPPStream {
         }
     }
 
-    /// Waits until the stream is over. Cancelling the task ends the waiting, not the stream.
+    /// Waits until the stream is over, also for one that has not been connected yet. Cancelling the task ends the waiting, not
+    /// the stream.
     ///
     /// - Returns: Why it ended; `nil` when this side closed it, or when the task was cancelled before the end.
     @discardableResult

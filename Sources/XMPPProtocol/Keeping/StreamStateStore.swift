@@ -60,7 +60,8 @@ public enum StreamProgress: Sendable, Hashable {
     case settled([UnacknowledgedStanza])
     /// These messages of ``StreamState/unsettled`` cannot be sent again as they are, for a reason that is for people.
     case refused([UnacknowledgedStanza], because: String)
-    /// These messages arrived and were reported, or none were; each names its sender. With them and the stanzas that are no messages so many were handled since the
-    /// session began, modulo 2^32; `nil` in a session without Stream Management, where nobody counts.
+    /// These messages arrived and were reported, or none were; each names its sender. With them and the stanzas that are no
+    /// messages so many were handled since the session began, modulo 2^32; `nil` in a session without Stream Management, where
+    /// nobody counts.
     case received([Element], handled: UInt32?)
 }
