@@ -4,6 +4,9 @@ package import SocketIO
 
 /// The real network: SRV records through libunbound, addresses through the system, IPv6 and IPv4 raced.
 package struct NetworkConnector: StreamConnector {
+    /// Web servers are on the network too.
+    package var reachesWeb: Bool { true }
+
     private let services: any ServiceResolver
     private let addresses: any AddressResolver
     private let clock: any StreamClock

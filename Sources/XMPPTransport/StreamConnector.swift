@@ -4,6 +4,9 @@ package import SocketIO
 
 /// Finds the places of a domain and connects to them: the network, or a test's stand-in for it.
 package protocol StreamConnector: Sendable {
+    /// Whether web servers can be connected to as well, at their port 443. A stand-in for one server has none.
+    var reachesWeb: Bool { get }
+
     /// The places to try for a domain, in order; at least one.
     ///
     /// - Parameters:
@@ -24,6 +27,11 @@ package protocol StreamConnector: Sendable {
     func connect(
         to target: ConnectionTarget, on executor: StreamExecutor
     ) async throws(ConnectError) -> any ByteTransport
+}
+
+extension StreamConnector {
+    /// No.
+    package var reachesWeb: Bool { false }
 }
 
 /// Asks name servers for SRV records: libunbound, or a test's stand-in.

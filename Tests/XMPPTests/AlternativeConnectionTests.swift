@@ -47,6 +47,7 @@ struct AlternativeConnectionTests {
     /// Nothing listens where DNS points to; the web server is at a port of the test's own.
     private struct BlockedNetwork: StreamConnector {
         let network = NetworkConnector()
+        let reachesWeb = true
         let webPort: UInt16
         var targets = [ConnectionTarget(host: "127.0.0.1", port: 1)]
 

@@ -11,8 +11,10 @@ extension XMPPStream {
     ///
     /// - Parameter failures: Why the places of DNS could not be used.
     func alternatives(after failures: [XMPPError], _ context: TLSContext) async -> [ConnectionTarget] {
-        guard configuration.findsWebSockets, configuration.host == nil, configuration.webSocket == nil,
-            !failures.isEmpty, failures.allSatisfy(\.isOutOfReach), !Task.isCancelled, !isDisconnecting
+        guard configuration.findsWebSockets, configuration.connector.reachesWeb, configuration.host == nil,
+            configuration.webSocket == nil, failures.allSatisfy(\.isOutOfReach),
+            // A domain without an address has no web server either.
+            failures.contains(where: { $0.code != .hostNotFound }), !Task.isCancelled, !isDisconnecting
         else { return [] }
         let domain = configuration.jid.connectDomain
         log(.step, "asking https://\(domain)\(HostMeta.path) for other ways")
