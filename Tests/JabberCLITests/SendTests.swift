@@ -114,11 +114,18 @@ struct SendTests {
     @Test("a full daemon keeps no command beyond its time, and the error says why and what to do")
     func fullDaemon() async {
         let full = FakeDaemon("send", failing: ControlError(.busy, "the daemon has 64 clients already; end some"))
-        let run = await jabberctl(
-            "send", "a@b", "hi", "--timeout", "2", daemon: full, in: Surroundings(clock: SystemClock()))
-        #expect(run.code == 5)
-        #expect(
-            run.errors == "jabberctl: no answer within 2 s (--timeout): the daemon has 64 clients already; end some\n")
+        var errors: [String] = []
+        // On a busy machine the time may be up before the daemon has said anything.
+        for seconds in [2, 4, 8, 16] {
+            let run = await jabberctl(
+                "send", "a@b", "hi", "--timeout", "\(seconds)", daemon: full, in: Surroundings(clock: SystemClock()))
+            #expect(run.code == 5)
+            let limit = "jabberctl: no answer within \(seconds) s (--timeout)"
+            if run.errors == "\(limit): the daemon has 64 clients already; end some\n" { return }
+            #expect(run.errors == "\(limit)\n")
+            errors.append(run.errors)
+        }
+        Issue.record("the reason is never told: \(errors)")
     }
 
     @Test("each line of a pipe is a message of its own with --line, on one connection")

@@ -65,13 +65,18 @@ struct LoginKeysTests {
             options.mechanisms = ["SCRAM-SHA-1"]
             options.iterations = 4_000_000
         }
-        let counter = Counter()
-        let stream = XMPPStream(try await configuration(server, counter))
-        let task = Task { try await stream.connect() }
-        try await Patience.wait(for: "the challenge") { counter.value > 0 }
-        task.cancel()
-        await #expect(throws: XMPPError.self) { try await task.value }
-        #expect(await stream.isDerivingKeys, "the keys have been waited for")
+        // On a busy machine the keys may be there before anybody calls the attempt off.
+        for _ in 0..<5 {
+            let counter = Counter()
+            let stream = XMPPStream(try await configuration(server, counter))
+            let task = Task { try await stream.connect() }
+            try await Patience.wait(for: "the challenge") { counter.value > 0 }
+            task.cancel()
+            let hasFailed = (try? await task.value) == nil
+            if await stream.isDerivingKeys, hasFailed { return await server.stop() }
+            await stream.disconnect()
+        }
+        Issue.record("the keys are waited for")
         await server.stop()
     }
 }

@@ -136,9 +136,8 @@ struct ResumptionCases {
         try await played.value
         #expect(connector.mostAtOnce == 1)
         #expect(await server.received.count == 1)
-        guard case .online = await client.state else {
-            Issue.record("\(await client.state)")
-            return
+        try await Patience.wait(for: "the client to be online") {
+            if case .online = await client.state { true } else { false }
         }
         _ = try? await server.play(StreamScript(.close))
         await client.stop()
