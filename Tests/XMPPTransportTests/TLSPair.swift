@@ -85,7 +85,13 @@ struct TLSPair {
     ) throws {
         (clientSocket, serverSocket) = try SocketPair.transports(on: StreamExecutor(), and: StreamExecutor())
         if startTLS {
-            for socket in [clientSocket, serverSocket] { socket.executor.queue.sync { socket.start { _ in } } }
+            for socket in [clientSocket, serverSocket] {
+                socket.executor.queue.sync {
+                    // Paused, as after `<proceed/>`: what the other side says first is for TLS, and not for this handler.
+                    socket.start { _ in }
+                    socket.pauseReading()
+                }
+            }
         }
         let mode: TLSTransport.Mode = startTLS ? .startTLS(pendingInput: []) : .direct
         client = try TLSTransport(
