@@ -184,7 +184,12 @@ struct HistoryTests {
             let jid: JSONObject = ["jid": "romeo@example.org"]
             #expect(bodies(try await daemon.call("history", jid).objects("messages")) == ["1", "2", "3", "4"])
             let remote = try await daemon.call("history", ["jid": "romeo@example.org", "remote": true])
-            #expect(bodies(remote.objects("messages")) == ["1", "2", "3", "4"])
+            #expect(bodies(remote.objects("messages")) == ["1", "2", "3", "4"] && remote.bool("complete") == true)
+            // A page that holds all that was asked for, and no more, is not the whole archive.
+            let page = try await daemon.call("history", ["jid": "romeo@example.org", "remote": true, "limit": 2])
+            #expect(bodies(page.objects("messages")) == ["3", "4"] && page.bool("complete") == false)
+            let four = try await daemon.call("history", ["jid": "romeo@example.org", "remote": true, "limit": 4])
+            #expect(four.bool("complete") == true, "the server says that this is all")
         }
     }
 }

@@ -23,12 +23,14 @@ enum HistoryMethods {
         }
         let session = try await call.session
         let found: [JSONObject]
+        let isWhole: Bool
         if isRemote {
-            found = try await remote(query, jid, call, session)
+            (found, isWhole) = try await remote(query, jid, call, session)
         } else {
             let store = try await session.keptStore()
             do throws(StorageError) {
                 found = try await store.archive.messages(query, of: session.jid).map { document($0, session) }
+                isWhole = found.count < query.limit
             } catch {
                 throw ControlError(error, account: session.name)
             }
@@ -37,7 +39,7 @@ enum HistoryMethods {
         result["jid"] = .string(jid.bare.description)
         let shown = fitting(found)
         result["messages"] = .array(shown.map(JSONValue.object))
-        result["complete"] = .bool(shown.count == found.count && found.count < query.limit)
+        result["complete"] = .bool(shown.count == found.count && isWhole)
         return result
     }
 
@@ -52,9 +54,12 @@ enum HistoryMethods {
     }
 
     /// Asks the archive of the account, or that of a room (XEP-0313).
+    ///
+    /// - Returns: What is a message, and whether the archive has no more that was asked for: a page may hold less than was
+    ///   asked for, and stanzas that are none.
     private static func remote(
         _ query: ArchiveQuery, _ jid: JID, _ call: MethodCall, _ session: AccountSession
-    ) async throws(ControlError) -> [JSONObject] {
+    ) async throws(ControlError) -> (messages: [JSONObject], isWhole: Bool) {
         let stream = try await session.established()
         let isRoom: Bool
         if await stream.joinedRooms.contains(where: { $0.jid == jid.bare }) {
@@ -68,11 +73,12 @@ enum HistoryMethods {
             try await stream.archivePage(
                 filter, of: archive, page: ResultSetRequest(maximum: min(query.limit, 500), .end))
         }
-        return page.results.compactMap { result in
+        let messages = page.results.compactMap { result -> JSONObject? in
             let chat = ChatMessage(result.message, account: session.jid, source: .archive)
             guard let message = ArchivedMessage(archived: result, chat, by: archive ?? session.jid) else { return nil }
             return document(message, session)
         }
+        return (messages, page.isComplete)
     }
 
     /// A message as history shows it.

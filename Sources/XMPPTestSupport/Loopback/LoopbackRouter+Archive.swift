@@ -51,8 +51,14 @@ extension LoopbackRouter {
             guard let place = found.firstIndex(where: { $0.id == after }) else { return nil }
             found.removeFirst(place + 1)
         }
-        let maximum = set?.firstChild("max", namespace: Self.resultSets).flatMap { Int($0.text) } ?? 100
-        let page = found.prefix(max(0, maximum))
+        // XEP-0059 §2.5: `<before/>` asks for the last page, or for the one in front of an item.
+        let before = set?.firstChild("before", namespace: Self.resultSets)?.text
+        if let before, !before.isEmpty {
+            guard let place = found.firstIndex(where: { $0.id == before }) else { return nil }
+            found.removeSubrange(place...)
+        }
+        let maximum = max(0, set?.firstChild("max", namespace: Self.resultSets).flatMap { Int($0.text) } ?? 100)
+        let page = before == nil ? found.prefix(maximum) : found.suffix(maximum)
         for entry in page { endpoint.deliver(result(entry, query["queryid"], to: endpoint)) }
         var fin = Element("fin", namespace: Self.archive)
         if page.count == found.count, !options.archiveGoesInCircles { fin["complete"] = "true" }
