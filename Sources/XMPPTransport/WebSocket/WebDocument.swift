@@ -18,8 +18,8 @@ package struct WebDocument: Sendable {
         case status(Int)
         /// The answer is no HTTP, ends early or is too long.
         case malformed
-        /// The answer was not there in time: seconds.
-        case timedOut(seconds: Int)
+        /// The answer was not there within this time.
+        case timedOut(Duration)
 
         /// What happened.
         package var description: String {
@@ -28,7 +28,7 @@ package struct WebDocument: Sendable {
             case .insecure(let error): "\(error)"
             case .status(let code): "the web server answers \(code)"
             case .malformed: "the web server's answer cannot be read"
-            case .timedOut(let seconds): "no answer of the web server within \(seconds) seconds"
+            case .timedOut(let time): "no answer of the web server within \(time.spoken)"
             }
         }
     }
@@ -113,9 +113,8 @@ package struct WebDocument: Sendable {
                 transport.abort()
                 return end(.failure(.insecure(error)))
             }
-            let seconds = Int(timeout.components.seconds)
             deadline = clock.schedule(after: timeout, on: transport.executor) { [weak self] in
-                self?.end(.failure(.timedOut(seconds: seconds)))
+                self?.end(.failure(.timedOut(timeout)))
             }
             tls?.handshake(timeout: timeout) { self.secured($0) }
         }
