@@ -21,6 +21,7 @@ package final class SocketConnection: @unchecked Sendable {
     private var deadline: (any ScheduledTimer)?
     private var retry: (any ScheduledTimer)?
     private var completion: Completion?
+    private var outcome: Result<SocketTransport, SystemError>?
 
     private init(
         _ address: SocketAddress, _ executor: StreamExecutor, _ clock: any StreamClock,
@@ -30,10 +31,6 @@ package final class SocketConnection: @unchecked Sendable {
         self.executor = executor
         self.clock = clock
         self.completion = completion
-    }
-
-    deinit {
-        source?.cancel()
     }
 
     /// Begins an attempt. Must be called on the executor's queue.
@@ -68,7 +65,7 @@ package final class SocketConnection: @unchecked Sendable {
     }
 
     private func connect() {
-        guard completion != nil, let descriptor else { return }
+        guard outcome == nil, let descriptor else { return }
         let result = address.withSockaddr { Glibc.connect(descriptor.number, $0, $1) }
         let code = result == 0 ? 0 : errno
         switch code {
@@ -77,7 +74,7 @@ package final class SocketConnection: @unchecked Sendable {
         case EINPROGRESS, EINTR, EALREADY:
             let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.number, queue: executor.queue)
             source.setEventHandler { [weak self] in self?.decided() }
-            source.setCancelHandler { withExtendedLifetime(descriptor) {} }
+            source.setCancelHandler { self.released() }
             self.source = source
             source.activate()
         case EAGAIN:
@@ -88,7 +85,7 @@ package final class SocketConnection: @unchecked Sendable {
     }
 
     private func decided() {
-        guard let descriptor, source != nil else { return }
+        guard outcome == nil, let descriptor else { return }
         let code = descriptor.pendingError()
         if code == 0 { connected() } else { fail(code) }
     }
@@ -107,16 +104,29 @@ package final class SocketConnection: @unchecked Sendable {
     }
 
     private func finish(_ result: Result<SocketTransport, SystemError>) {
-        guard let completion else { return }
-        self.completion = nil
+        guard outcome == nil else { return }
+        outcome = result
         deadline?.cancel()
         deadline = nil
         retry?.cancel()
         retry = nil
-        source?.cancel()
+        if let source {
+            source.cancel()
+        } else {
+            executor.queue.async { self.released() }
+        }
+    }
+
+    /// Tells the outcome once Dispatch has let go of the descriptor.
+    ///
+    /// The transport watches the same descriptor. While two write sources of one descriptor overlap, a hang-up can
+    /// reach the one that is being freed.
+    private func released() {
+        guard let outcome, let completion else { return }
+        self.completion = nil
         source = nil
         descriptor = nil
-        executor.queue.async { completion(result) }
+        completion(outcome)
     }
 }
 
