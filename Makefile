@@ -89,8 +89,8 @@ mutants:
 
 tsan:
 	@Scripts/dependencies build test
-	$(TIDILY) $(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel \
-		$(addprefix --skip ,$(TSAN_SKIPPED)) $(SWIFTFLAGS)
+	$(TIDILY) env TSAN_OPTIONS="atexit_sleep_ms=50 $$TSAN_OPTIONS" $(SWIFT) test --sanitize=thread \
+		--scratch-path .build/tsan --no-parallel $(addprefix --skip ,$(TSAN_SKIPPED)) $(SWIFTFLAGS)
 
 fuzz:
 	@Scripts/dependencies build fuzz

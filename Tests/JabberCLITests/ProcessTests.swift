@@ -28,7 +28,7 @@ struct ProcessTests {
             echo ended >"$HOME/ended"
 
             """, to: "fake", mode: 0o755)
-        return ["HOME": folder.path, "PATH": "/usr/bin:/bin", "JABBERCTLD": folder.path + "/fake", "TERM": "xterm"]
+        return folder.variables(["JABBERCTLD": folder.path + "/fake", "TERM": "xterm"])
     }
 
     private let wantsPassword =
@@ -150,7 +150,7 @@ struct ProcessTests {
     @Test("a daemon that hangs cannot keep it for ever, and is ended")
     func hangingDaemon() throws {
         try folder.write("#!/bin/sh\necho $$ >\"$HOME/number\"\nexec sleep 600\n", to: "fake", mode: 0o755)
-        let variables = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "JABBERCTLD": folder.path + "/fake"]
+        let variables = folder.variables(["JABBERCTLD": folder.path + "/fake"])
         let run = try shell(
             "\"$0\" --timeout 0.5 ping; echo $?; kill -0 $(cat \"$HOME/number\") 2>&1 || echo gone", variables)
         #expect(run.output.hasPrefix("5\n") && run.output.hasSuffix("gone\n"))

@@ -57,10 +57,9 @@ struct SecretTests {
     private func start(
         _ words: [String], from source: Source, program: [String] = [ProcessTests.program]
     ) throws -> ChildProcess {
-        var variables = [
-            "HOME": folder.path, "PATH": "/usr/bin:/bin",
-            "JABBERCTLD": URL(filePath: ProcessTests.program).deletingLastPathComponent().path + "/jabberctld",
-        ]
+        var variables = folder.variables([
+            "JABBERCTLD": URL(filePath: ProcessTests.program).deletingLastPathComponent().path + "/jabberctld"
+        ])
         var words = words
         let secret = folder.path + "/secret"
         try? FileManager.default.removeItem(atPath: secret)

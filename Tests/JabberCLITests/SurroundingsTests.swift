@@ -21,9 +21,7 @@ struct SurroundingsTests {
     }
 
     private func shell(_ script: String, _ change: (inout [String: String]) -> Void = { _ in }) throws -> Outcome {
-        var variables = [
-            "HOME": folder.path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_RUNTIME_DIR": folder.path + "/run",
-        ]
+        var variables = folder.variables(["XDG_RUNTIME_DIR": folder.path + "/run"])
         change(&variables)
         let process = Process()
         process.executableURL = URL(filePath: "/bin/bash")

@@ -114,9 +114,7 @@ struct TerminalTests {
         try folder.write(hello.text + "\n", to: "hello")
         let terminal = try PseudoTerminal(
             [ProcessTests.program] + words,
-            variables: [
-                "HOME": folder.path, "PATH": "/usr/bin:/bin", "JABBERCTLD": Self.daemon, "NO_COLOR": "1",
-            ])
+            variables: folder.variables(["JABBERCTLD": Self.daemon, "NO_COLOR": "1"]))
         _ = try terminal.finish()
         return terminal
     }
@@ -213,10 +211,10 @@ struct TerminalTests {
             "--no-daemon", "--no-ask", "--jid", "juliet@example.org", "--host", server.host, "--port", "\(server.port)",
             "--ca", server.certificateAuthorityFile, "-vv",
         ]
-        let variables = [
-            "HOME": folder.path, "PATH": "/usr/bin:/bin", "JABBERCTL_PASSWORD": "secret", "NO_COLOR": "1",
+        let variables = folder.variables([
+            "JABBERCTL_PASSWORD": "secret", "NO_COLOR": "1",
             "JABBERCTLD": URL(filePath: ProcessTests.program).deletingLastPathComponent().path + "/jabberctld",
-        ]
+        ])
         var configuration = try await server.configuration(for: "nurse", resource: "kitchen")
         configuration.software = SoftwareIdentity(
             name: texts.joined(), version: texts.joined(), operatingSystem: texts.joined())

@@ -36,6 +36,14 @@ final class TestFolder: Sendable {
         _ = fcntl(descriptor, setLease, F_UNLCK)
     }
 
+    /// The variables of a program whose home is the folder. Under a sanitizer its options go along: the thread sanitizer lets
+    /// every program sleep for a second at its end, unless it is told otherwise.
+    func variables(_ more: [String: String] = [:]) -> [String: String] {
+        var variables = ["HOME": path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        variables["TSAN_OPTIONS"] = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]
+        return variables.merging(more) { _, new in new }
+    }
+
     /// The text of a file; empty when there is none.
     func text(_ name: String) -> String {
         (try? String(contentsOfFile: path + "/" + name, encoding: .utf8)) ?? ""
