@@ -8,7 +8,13 @@ internal import SocketIO
 /// A shell stands between: it holds the other end of a socket, and ends the program when this end closes.
 public final class ServerProcess: Sendable {
     /// Starts the program of its arguments, waits for its end, and sends it SIGTERM when the standard input ends.
+    ///
+    /// First it closes what it was not meant to inherit: a pipe of another test would stay open for as long as the program runs,
+    /// and its reader would wait for the end. It takes Bash to name a descriptor past 9.
     private static let guardian = """
+        for descriptor in /proc/$$/fd/*; do
+            [ "${descriptor##*/}" -le 2 ] || eval "exec ${descriptor##*/}>&-"
+        done
         exec 3<&0
         "$@" </dev/null 3<&- &
         program=$!
@@ -20,6 +26,8 @@ public final class ServerProcess: Sendable {
         kill "$watch" 2>/dev/null
         exit "$status"
         """
+
+    private static let shell = "/bin/bash"
 
     /// How long the program may take to end before it is killed.
     private static let gracePeriod: Duration = .seconds(5)
@@ -68,11 +76,11 @@ public final class ServerProcess: Sendable {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
         var processID: pid_t = 0
-        let words = ["/bin/sh", "-c", Self.guardian, "guardian", program] + arguments
+        let words = [Self.shell, "-c", Self.guardian, "guardian", program] + arguments
         let result = withExtendedLifetime(line) {
             withCStrings(words) { arguments in
                 withCStrings(Self.variables(environment)) { variables in
-                    posix_spawn(&processID, "/bin/sh", &actions, &attributes, arguments, variables)
+                    posix_spawn(&processID, Self.shell, &actions, &attributes, arguments, variables)
                 }
             }
         }
