@@ -46,7 +46,7 @@ public struct IQ: Stanza {
     ///
     /// - Throws: ``StanzaDecodingError/invalidType(_:)`` when the type is missing or unknown.
     public init(_ element: Element) throws(StanzaDecodingError) {
-        var addresses = JIDCache(count: 0)
+        var addresses = JIDCache(maximum: 0)
         try self.init(element, &addresses)
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import XMPPXML
+
 /// An address on the XMPP network: `localpart@domainpart/resourcepart` (RFC 7622).
 ///
 /// A JID is valid and prepared from the moment it exists: the localpart and the domainpart are lower-case, all text is
@@ -118,6 +120,28 @@ extension JID {
     ///
     /// An address stays what it is, an IPv6 address in its brackets. Computed anew on each call for a name that is not ASCII.
     public var asciiDomain: String { IDNA.ascii(domainpart) }
+
+    /// Whether both belong to one account, room or server: their bare JIDs are equal. No string is made.
+    package func hasSameBare(as other: JID) -> Bool {
+        guard domainStart == other.domainStart, domainEnd == other.domainEnd else { return false }
+        return hasOctets(0..<Int(domainEnd), of: other, at: 0)
+    }
+
+    /// Whether this is the domain of another address: its server. No string is made.
+    package func isDomain(of other: JID) -> Bool {
+        guard isDomain, domainEnd == other.domainEnd - other.domainStart else { return false }
+        return hasOctets(0..<Int(domainEnd), of: other, at: Int(other.domainStart))
+    }
+
+    private func hasOctets(_ range: Range<Int>, of other: JID, at start: Int) -> Bool {
+        let areEqual = text.utf8.withContiguousStorageIfAvailable { mine in
+            other.text.utf8.withContiguousStorageIfAvailable { theirs in
+                UnsafeBufferPointer(rebasing: mine[range]).isEqual(
+                    to: UnsafeBufferPointer(rebasing: theirs[start..<(start + range.count)]))
+            }
+        }
+        return (areEqual ?? nil) ?? (slice(range) == other.slice(start..<(start + range.count)))
+    }
 
     /// The same bare JID with another resourcepart.
     ///

@@ -40,7 +40,7 @@ public struct Message: Stanza {
 
     /// Reads a message.
     public init(_ element: Element) throws(StanzaDecodingError) {
-        var addresses = JIDCache(count: 0)
+        var addresses = JIDCache(maximum: 0)
         try self.init(element, &addresses)
     }
 

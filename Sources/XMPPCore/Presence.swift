@@ -66,7 +66,7 @@ public struct Presence: Stanza {
     /// - Throws: ``StanzaDecodingError/invalidType(_:)`` for a type that RFC 6121 §4.7.1 does not define: an unknown
     ///   one cannot be taken for "available".
     public init(_ element: Element) throws(StanzaDecodingError) {
-        var addresses = JIDCache(count: 0)
+        var addresses = JIDCache(maximum: 0)
         try self.init(element, &addresses)
     }
 

@@ -88,18 +88,19 @@ public enum StanzaDecodingError: Error, Hashable, Sendable, CustomStringConverti
 extension Element {
     /// The JID in an attribute; `nil` when the attribute is absent.
     package func jid(_ attribute: String) throws(StanzaDecodingError) -> JID? {
-        var addresses = JIDCache(count: 0)
+        var addresses = JIDCache(maximum: 0)
         return try jid(attribute, &addresses)
     }
 
     /// The JID in an attribute, prepared or remembered; `nil` when the attribute is absent.
     func jid(_ attribute: String, _ addresses: inout JIDCache) throws(StanzaDecodingError) -> JID? {
-        if let jid = addresses.latest(in: attribute), hasAttribute(attribute, jid.text) { return jid }
-        guard let text = self[attribute] else { return nil }
-        do {
-            return try addresses.jid(text, in: attribute)
-        } catch {
-            throw .invalidAddress(attribute: attribute, reason: error)
+        let jid = withAttribute(attribute) { octets in
+            Result { () throws(JIDError) in try addresses.jid(octets: octets) }
+        }
+        switch jid {
+        case nil: return nil
+        case .success(let jid): return jid
+        case .failure(let error): throw .invalidAddress(attribute: attribute, reason: error)
         }
     }
 

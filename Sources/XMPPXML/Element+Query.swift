@@ -40,12 +40,27 @@ extension Element {
         return name.localName == localName && name.namespace == namespace
     }
 
+    /// Whether this element is in the given namespace.
+    package func isIn(_ namespace: String) -> Bool {
+        if let parsed { return parsed.isIn(namespace) }
+        return self.namespace == namespace
+    }
+
     /// Whether the attribute without namespace called `name` is there with this value, octet by octet.
     ///
     /// The same as comparing with ``subscript(_:)``, without a string for the value of what was read.
     package func hasAttribute(_ name: String, _ value: String) -> Bool {
-        if let parsed { return parsed.hasAttribute(name, namespace: "", value) }
-        return self[name]?.utf8.elementsEqual(value.utf8) ?? false
+        withAttribute(name) { value.utf8.hasOctets($0) } ?? false
+    }
+
+    /// Lends the octets of the attribute without namespace called `name`, which are UTF-8; `nil` when it is absent. No string
+    /// is made of what was read.
+    package func withAttribute<Result>(
+        _ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
+        if let parsed { return parsed.withAttribute(name, namespace: "", body) }
+        guard var value = self[name] else { return nil }
+        return value.withUTF8(body)
     }
 
     /// The first child element with the given name.

@@ -72,22 +72,28 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
         }
     }
 
-    /// Whether an entry has a name, found without a copy of it.
+    /// Lends the name that an entry of this stanza refers to, without a copy of it.
     @inline(__always)
-    func isNamed(_ record: ParsedRecord, _ localName: String, _ namespace: String) -> Bool {
+    func withName<Result>(_ record: ParsedRecord, _ body: (borrowing ElementName) -> Result) -> Result {
         withUnsafeMutablePointerToHeader { header in
             let index = Int(record.name)
-            func holds(_ place: Int, _ names: UnsafeBufferPointer<ElementName>) -> Bool {
+            func lend(_ place: Int, _ names: UnsafeBufferPointer<ElementName>) -> Result {
                 precondition(place < names.count, "a name that the stanza does not have")
-                return names[place].localName == localName && names[place].namespace == namespace
+                return body(names[place])
             }
             guard index < NameTable.maximumKnown else {
                 let place = index - NameTable.maximumKnown
-                return header.pointee.extraNames.withUnsafeBufferPointer { holds(place, $0) }
+                return header.pointee.extraNames.withUnsafeBufferPointer { lend(place, $0) }
             }
             let place = index % NameTable.namesInAPart
-            return header.pointee.names[index / NameTable.namesInAPart].withUnsafeBufferPointer { holds(place, $0) }
+            return header.pointee.names[index / NameTable.namesInAPart].withUnsafeBufferPointer { lend(place, $0) }
         }
+    }
+
+    /// Whether an entry has a name.
+    @inline(__always)
+    func isNamed(_ record: ParsedRecord, _ localName: String, _ namespace: String) -> Bool {
+        withName(record) { $0.localName == localName && $0.namespace == namespace }
     }
 
     /// Lends the bytes of an attribute's value or a text.
@@ -139,30 +145,11 @@ struct ParsedElement: @unchecked Sendable {
         entry(of: localName, namespace).map(stanza.string)
     }
 
-    /// Whether an attribute is there with this value, octet by octet.
-    func hasAttribute(_ localName: String, namespace: String, _ value: String) -> Bool {
-        guard let entry = entry(of: localName, namespace) else { return false }
-        return stanza.withBytes(entry) { bytes in
-            guard bytes.count == value.utf8.count else { return false }
-            return value.utf8.withContiguousStorageIfAvailable { Self.areEqual(bytes, $0) }
-                ?? value.utf8.elementsEqual(bytes)
-        }
-    }
-
-    /// Compares two pieces of memory of one length, eight bytes at a time.
-    private static func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
-        let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
-        var index = 0
-        while index + 8 <= a.count {
-            let word = a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            guard word == b.loadUnaligned(fromByteOffset: index, as: UInt64.self) else { return false }
-            index += 8
-        }
-        while index < a.count {
-            guard a[index] == b[index] else { return false }
-            index += 1
-        }
-        return true
+    /// Lends the octets of an attribute's value.
+    func withAttribute<Result>(
+        _ localName: String, namespace: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
+        entry(of: localName, namespace).map { stanza.withBytes($0, body) }
     }
 
     private func entry(of localName: String, _ namespace: String) -> ParsedRecord? {
@@ -178,6 +165,9 @@ struct ParsedElement: @unchecked Sendable {
 
     /// Whether the element has a name.
     func isNamed(_ localName: String, _ namespace: String) -> Bool { stanza.isNamed(record, localName, namespace) }
+
+    /// Whether the element is in a namespace.
+    func isIn(_ namespace: String) -> Bool { stanza.withName(record) { $0.namespace == namespace } }
 
     /// The first child element with a name.
     func firstChild(_ localName: String, _ namespace: String) -> ParsedElement? {

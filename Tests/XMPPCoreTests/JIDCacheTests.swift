@@ -7,9 +7,9 @@ import XMPPXML
 
 @Suite("Addresses prepared before")
 struct JIDCacheTests {
-    @Test("A remembered address is the one that preparing gives", arguments: [0, 1, 2, 128])
-    func isTheSame(count: Int) throws {
-        var cache = JIDCache(count: count)
+    @Test("A remembered address is the one that preparing gives", arguments: [0, 1, 2, 1_024])
+    func isTheSame(maximum: Int) throws {
+        var cache = JIDCache(maximum: maximum)
         let texts = [
             "björn@example.net/Büro", "juliet@example.org", "BJÖRN@example.net", "ΣΣ@example.org", "öl@x.de/1",
         ]
@@ -33,6 +33,17 @@ struct JIDCacheTests {
         let decomposed = "bjo\u{308}rn@example.net"
         #expect(try cache.jid(composed) == JID(composed))
         #expect(try cache.jid(decomposed) == JID(decomposed))
+    }
+
+    @Test("However many addresses are in use, each is found as itself", arguments: [1, 63, 64, 65, 300, 5_000])
+    func manyAddresses(count: Int) throws {
+        var cache = JIDCache()
+        for _ in 0..<3 {
+            for number in 0..<count {
+                let text = number % 9 == 0 ? "Öl\(number)@example.net/a" : "user\(number)@example.net/phone.\(number)"
+                #expect(try cache.jid(text) == JID(text))
+            }
+        }
     }
 
     @Test("A changing addressee is never mistaken for the one before")

@@ -72,7 +72,7 @@ struct PresenceTracker: Sendable {
 
     /// A presence stanza of type `available`, `unavailable` or `error` arrived; its sender is filled in.
     mutating func received(_ presence: Presence, now: DateTime) -> Transition? {
-        guard let from = presence.from, from.bare != account else { return nil }
+        guard let from = presence.from, !from.hasSameBare(as: account) else { return nil }
         switch presence.kind {
         case .available: return available(presence, from: from, now: now)
         case .unavailable, .error: return unavailable(from)

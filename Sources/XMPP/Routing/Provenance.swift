@@ -29,20 +29,25 @@ extension XMPPStream {
 
     /// Whether a sender is one that a route believes. The sender is as the stanza says it: `nil` where it says nothing.
     func isBelieved(_ from: JID?, by provenance: Provenance) -> Bool {
-        let own = account.bare
         guard let from else { return true }
         switch provenance {
         case .ownAccount:
-            return from == own
+            return from.isBare && from.hasSameBare(as: account)
         case .ownAccountOrServer:
-            return from.bare == own || from == own.domain
+            return isOwn(from)
         case .contacts:
-            return isBelieved(from, by: .ownAccountOrServer)
+            return isOwn(from)
                 || tracker.contact(from)?.subscription.includesFrom == true
         case .room:
             return rooms[from]?.isEntered(on: self) == true
         case .anyone:
             return true
         }
+    }
+
+    /// Whether a sender is the own account, with any resource, or its server.
+    private func isOwn(_ from: JID) -> Bool {
+        let own = account
+        return from.hasSameBare(as: own) || from.isDomain(of: own)
     }
 }

@@ -53,13 +53,20 @@ struct MessageRoute: Sendable {
 
 /// The routes of a stream: one look-up for each request, and for each child of a message.
 struct StanzaRoutes: Sendable {
+    /// A payload, and for requests the kind. What is looked up comes from the network, but only what the program adds is stored:
+    /// nobody outside can make names meet, so the hash may be a cheap one.
     private struct Key: Hashable, Sendable {
-        let kind: IQ.Kind
+        var kind: IQ.Kind?
         let payload: ElementName
+
+        func hash(into hasher: inout Hasher) {
+            let (name, namespace) = (payload.localName.utf8, payload.namespace.utf8)
+            hasher.combine(name.count << 16 | namespace.count << 8 | Int(namespace.last ?? 0) << 24 | Int(name.first ?? 0))
+        }
     }
 
     private var routes: [Key: RequestRoute] = [:]
-    private var messageRoutes: [ElementName: MessageRoute] = [:]
+    private var messageRoutes: [Key: MessageRoute] = [:]
     /// The namespaces that service discovery names as features, sorted.
     private(set) var features: [String] = []
 
@@ -82,7 +89,7 @@ struct StanzaRoutes: Sendable {
         _ localName: String, namespace: String, from provenance: Provenance, feature: String?,
         handler: @escaping MessageRoute.Handler
     ) {
-        messageRoutes[ElementName(localName, namespace: namespace)] = MessageRoute(
+        messageRoutes[Key(payload: ElementName(localName, namespace: namespace))] = MessageRoute(
             provenance: provenance, handler: handler)
         announce([feature].compactMap { $0 })
     }
@@ -93,7 +100,7 @@ struct StanzaRoutes: Sendable {
     }
 
     /// The route for a child of a message.
-    func messageRoute(_ name: ElementName) -> MessageRoute? { messageRoutes[name] }
+    func messageRoute(_ name: ElementName) -> MessageRoute? { messageRoutes[Key(payload: name)] }
 
     /// The route for a request.
     func route(_ kind: IQ.Kind, _ payload: ElementName) -> RequestRoute? {

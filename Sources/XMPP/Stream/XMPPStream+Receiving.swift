@@ -26,7 +26,7 @@ extension XMPPStream {
             report(.messageBounced(message, error))
             return
         }
-        for case .element(let child) in message.element.nodes where child.namespace != Namespace.client {
+        for child in message.element.eachChild where !child.isIn(Namespace.client) {
             guard let route = routes.messageRoute(child.name), isBelieved(from, by: route.provenance) else { continue }
             switch route.handler(self, message, child) {
             case .delivered: continue
