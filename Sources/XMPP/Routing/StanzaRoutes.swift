@@ -61,7 +61,8 @@ struct StanzaRoutes: Sendable {
 
         func hash(into hasher: inout Hasher) {
             let (name, namespace) = (payload.localName.utf8, payload.namespace.utf8)
-            hasher.combine(name.count << 16 | namespace.count << 8 | Int(namespace.last ?? 0) << 24 | Int(name.first ?? 0))
+            let letters = Int(namespace.last ?? 0) << 8 | Int(name.first ?? 0)
+            hasher.combine(letters << 32 | namespace.count << 16 | name.count)
         }
     }
 

@@ -147,7 +147,8 @@ extension XMPPStream {
     ///
     /// - Returns: Whether it was one.
     func routedToRoom(_ message: Message) -> Bool {
-        guard message.element.hasAttribute("type", "groupchat"), let from = message.from, let room = rooms[from], room.isEntered(on: self)
+        guard message.element.hasAttribute("type", "groupchat"), let from = message.from, let room = rooms[from],
+            room.isEntered(on: self)
         else { return false }
         let now = configuration.clock.now
         if let event = room.update({ $0.received(message, now: now) }) { report(.room(room, event)) }
