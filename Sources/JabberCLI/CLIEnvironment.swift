@@ -99,6 +99,8 @@ package struct DaemonChoice: Hashable, Sendable {
 package struct DaemonConnection: Sendable {
     /// The connection.
     package let client: ControlClient
+    /// What the client works on, for who would rather have its bytes; the client must not have been used then.
+    package let transport: any ByteTransport
     /// Whether the daemon serves this command only.
     package let isPrivate: Bool
     /// Closes the connection in good order; of a private daemon, waits for its end. Bounded, whatever the daemon does, and
@@ -111,10 +113,12 @@ package struct DaemonConnection: Sendable {
 
     /// Makes a connection.
     package init(
-        client: ControlClient, isPrivate: Bool, finish: @escaping @Sendable (_ isLate: Bool) async -> Void,
+        client: ControlClient, transport: any ByteTransport, isPrivate: Bool,
+        finish: @escaping @Sendable (_ isLate: Bool) async -> Void,
         remedy: @escaping @Sendable () -> String = { "" }, abandon: @escaping @Sendable () -> Void = {}
     ) {
         self.client = client
+        self.transport = transport
         self.isPrivate = isPrivate
         self.finish = finish
         self.remedy = remedy

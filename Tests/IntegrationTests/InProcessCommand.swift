@@ -42,7 +42,7 @@ final class InProcessCommand: RunningCommand {
         let daemon = PrivateDaemon(environment: DaemonEnvironment(variables: variables))
         let serving = Task { await daemon.run(over: far) }
         let client = ControlClient(over: near)
-        return DaemonConnection(client: client, isPrivate: true) { _ in
+        return DaemonConnection(client: client, transport: near, isPrivate: true) { _ in
             await client.close()
             await serving.value
         }

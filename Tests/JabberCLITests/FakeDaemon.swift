@@ -64,7 +64,7 @@ final class FakeDaemon: ControlService {
             let server = Task { await session.run() }
             let client = ControlClient(over: near)
             return DaemonConnection(
-                client: client, isPrivate: isPrivate,
+                client: client, transport: near, isPrivate: isPrivate,
                 finish: { _ in
                     await client.close()
                     await server.value

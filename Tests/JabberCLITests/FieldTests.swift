@@ -31,7 +31,7 @@ struct FieldTests {
 
     @Test("every field of the table is known")
     func known() async {
-        for command in Self.commands where command.place != .tool {
+        for command in Self.commands where command.isMethod {
             let fields = command.recordFields.map(\.name).filter { !$0.contains("[") }.joined(separator: ",")
             let run = await jabberctl(
                 Self.words(command) + ["-n", "-f", fields], in: Surroundings(input: ["hi"]))

@@ -7,7 +7,7 @@ import Testing
 
 extension TerminalTests {
     /// The commands that show what a daemon says.
-    private static let asking = MethodTable.commands.filter { $0.place != .tool && $0.name != "listen" }
+    private static let asking = MethodTable.commands.filter { $0.isMethod && $0.name != "listen" }
 
     private static let forms: [[String]] = [[], ["--json"], ["-o", "jsonl"], ["-o", "tsv"], ["-o", "null"]]
 

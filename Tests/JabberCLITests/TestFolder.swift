@@ -44,6 +44,20 @@ final class TestFolder: Sendable {
         return variables.merging(more) { _, new in new }
     }
 
+    /// Writes more behind what a file holds.
+    func append(_ text: String, to name: String) throws {
+        let file = try FileHandle(forWritingTo: URL(filePath: path + "/" + name))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+    }
+
+    /// Puts a file aside, and another one in its place.
+    func replace(_ name: String, by text: String) throws {
+        try FileManager.default.moveItem(atPath: path + "/" + name, toPath: path + "/" + name + ".old")
+        try write(text, to: name)
+    }
+
     /// The text of a file; empty when there is none.
     func text(_ name: String) -> String {
         (try? String(contentsOfFile: path + "/" + name, encoding: .utf8)) ?? ""

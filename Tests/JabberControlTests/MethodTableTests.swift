@@ -33,7 +33,7 @@ struct MethodTableTests {
 
     @Test("every method of the daemon says what it takes and gives", arguments: MethodTable.commands)
     func fields(_ command: CommandSpec) {
-        guard command.place != .tool else { return }
+        guard command.isMethod else { return }
         #expect(!command.result.isEmpty)
         #expect(command.allParameters.contains { $0.name == "session" })
         let names = command.allParameters.map(\.name)

@@ -42,6 +42,7 @@ package enum CommandRunner {
             case "send": return try await SendCommand.run(context, command)
             case "react", "retract": return try await SendCommand.runAsIs(context, command)
             case "listen": return try await ListenCommand.run(context, command)
+            case "rpc": return try await RPCCommand.run(context)
             case "daemon.stop", "daemon.restart": return try await DaemonCommands.end(context, command)
             default: return try await SimpleCommands.run(context, command)
             }
@@ -98,6 +99,12 @@ package enum CommandRunner {
             try DaemonCommands.run(context)
         case "daemon.start":
             try DaemonCommands.start(context)
+        case "daemon.log":
+            try LogCommand.run(context)
+        case "config.path":
+            try SettingsCommands.path(context)
+        case "config.check":
+            return try SettingsCommands.check(context)
         default:
             return try AccountCommands.run(context, command)
         }

@@ -66,7 +66,7 @@ extension Launcher {
     private func startAlone(
         _ program: String, _ words: [String], _ socket: SocketPlace, until end: Duration
     ) throws(ControlError) -> Bool {
-        let path = paths.state + "/daemon.log"
+        let path = paths.daemonLog
         let log = try openLog(path)
         defer { close(log) }
         let child = try spawn(program, words, log: log)

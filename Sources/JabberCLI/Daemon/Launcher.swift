@@ -52,7 +52,7 @@ struct Launcher: Sendable {
             guard peer?.userID == geteuid() else { return nil }
             let client = ControlClient(over: transport)
             return DaemonConnection(
-                client: client, isPrivate: false,
+                client: client, transport: transport, isPrivate: false,
                 finish: { isLate in _ = await client.close(within: isLate ? Self.shortFarewell : Self.farewell) },
                 remedy: { Self.remedy(SocketPlace(path).holder) })
         } catch {
@@ -69,19 +69,19 @@ struct Launcher: Sendable {
 
     private func start(verbosity: Int) throws(ControlError) -> DaemonConnection {
         let program = try program()
-        let client: ControlClient
+        let transport: SocketTransport
         let end: Descriptor
         do throws(SystemError) {
             let pair = try SocketPair()
-            let transport = try SocketTransport(pair.first, on: StreamExecutor(label: "jabberctl.control"))
-            client = ControlClient(over: transport)
+            transport = try SocketTransport(pair.first, on: StreamExecutor(label: "jabberctl.control"))
             end = pair.second
         } catch {
             throw ControlError(.inputOutput, "cannot start \(program): \(error)")
         }
         let child = try Self.spawn(program, end: end, verbosity: verbosity, variables)
+        let client = ControlClient(over: transport)
         return DaemonConnection(
-            client: client, isPrivate: true,
+            client: client, transport: transport, isPrivate: true,
             finish: { isLate in
                 let isWilling = await client.close(within: isLate ? Self.shortFarewell : Self.farewell)
                 Self.end(child, milliseconds: isWilling ? isLate ? 500 : 5_000 : 0)

@@ -73,7 +73,7 @@ enum HelpText {
             "name": .string(command.name),
             "aliases": command.aliases.isEmpty ? nil : .strings(command.aliases),
             "summary": .string(command.summary),
-            "method": command.place == .tool ? nil : .string(command.method),
+            "method": command.isMethod ? .string(command.method) : nil,
             "arguments": .array(
                 command.arguments.map { argument in
                     [
@@ -82,7 +82,7 @@ enum HelpText {
                     ]
                 }),
             "options": .array(command.options.map(json)),
-            "parameters": command.place == .tool ? nil : fields(command.allParameters),
+            "parameters": command.isMethod ? fields(command.allParameters) : nil,
             "result": fields(command.result),
             "event": command.event.isEmpty ? nil : fields(command.event),
             "record": command.recordFields.isEmpty ? nil : fields(command.recordFields),

@@ -172,6 +172,12 @@ package enum PrivateFile {
         return false
     }
 
+    /// Whether there is anything at a path, be it a link that leads nowhere.
+    package static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
     /// The names of the files in a folder, sorted; empty when there is no such folder.
     package static func names(in folder: String) -> [String] {
         guard let handle = opendir(folder) else { return [] }

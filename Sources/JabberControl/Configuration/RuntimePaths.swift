@@ -36,6 +36,11 @@ package struct RuntimePaths: Hashable, Sendable {
         system + "/config.json"
     }
 
+    /// What a daemon in the background has to say.
+    package var daemonLog: String {
+        state + "/daemon.log"
+    }
+
     /// The socket of the user's daemon.
     package var controlSocket: String {
         runtime + "/control.sock"

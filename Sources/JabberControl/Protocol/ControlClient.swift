@@ -107,6 +107,13 @@ package actor ControlClient {
         guard !isClosed else { return }
         isCut = true
         connection.abort()
+        letGo()
+    }
+
+    private func letGo() {
+        isClosed = true
+        for waiter in closeWaiters { waiter.resume() }
+        closeWaiters = []
     }
 
     private func start() {
@@ -131,9 +138,7 @@ package actor ControlClient {
             connection.close()
         case .closed:
             fail(ControlError(.daemonEnded, "the daemon ended before it answered"))
-            isClosed = true
-            for waiter in closeWaiters { waiter.resume() }
-            closeWaiters = []
+            letGo()
         }
     }
 

@@ -10,6 +10,8 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
         case daemonStream
         /// The tool alone.
         case tool
+        /// The daemon, with whatever is asked of it: the tool passes it on.
+        case bridge
     }
 
     /// Under which heading help lists it.
@@ -21,7 +23,7 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
         /// Rooms for many.
         case rooms = "Rooms"
         /// Accounts and the rest.
-        case accounts = "Accounts"
+        case accounts = "Accounts and settings"
         /// The daemon that stays, and its connections.
         case daemon = "Daemon"
         /// Looking into things.
@@ -88,6 +90,11 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
         path.joined(separator: ".")
     }
 
+    /// Whether it is a method of the control protocol.
+    package var isMethod: Bool {
+        place == .daemon || place == .daemonStream
+    }
+
     /// The arguments as a usage line shows them.
     package var usage: String {
         let options = options.isEmpty ? [] : ["[OPTIONS]"]
@@ -96,7 +103,7 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
 
     /// Every parameter of the method: arguments, options, the others, and `session`.
     package var allParameters: [FieldSpec] {
-        guard place != .tool else { return [] }
+        guard isMethod else { return [] }
         var fields = arguments.map { argument in
             FieldSpec(
                 argument.parameterName, argument.isRepeatable ? "array of strings" : argument.kind.jsonType,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MethodTable {
-    /// `status`, `connect`, `disconnect`, `reconnect`, `daemon …`.
+    /// `status`, `connect`, `disconnect`, `reconnect`, `daemon …`, `rpc`.
     static var daemon: [CommandSpec] {
         var commands = [status] + connections + [info, stop, reload, restart]
         for index in commands.indices {
             commands[index].needsRunningDaemon = true
             commands[index].exits.append(.notRunning)
         }
-        return commands + [run, start]
+        return commands + [run, start, log, rpc]
     }
 
     private static var status: CommandSpec {
@@ -103,6 +103,43 @@ extension MethodTable {
         command.place = .tool
         command.result = [api, FieldSpec("socket", "string", "path of the control socket"), started]
         command.exits = [.temporary, .configuration]
+        return command
+    }
+
+    private static var log: CommandSpec {
+        var command = CommandSpec("daemon log", .daemon, "show what the daemon in the background has written")
+        command.details = [
+            "What daemon start began writes to $XDG_STATE_HOME/jabberctl/daemon.log. One that systemd started writes to the "
+                + "journal: journalctl --user -u jabberctld"
+        ]
+        command.options = [
+            .flag("follow", "F", "stay, and show each line as it comes", isParameter: false),
+            .value(
+                "lines", nil, "N", .whole(0...1_000_000), "how many of the last lines", default: "20",
+                isParameter: false),
+        ]
+        command.place = .tool
+        command.result = [FieldSpec("line", "string", "the line; each is a document of its own")]
+        command.exits = [.noInput]
+        command.examples = ["jabberctl daemon log --follow"]
+        return command
+    }
+
+    private static var rpc: CommandSpec {
+        var command = CommandSpec("rpc", .daemon, "speak the control protocol on standard input and output")
+        command.details = [
+            "For programs: each line is one object of JSON-RPC 2.0. The daemon speaks first: product, version and the versions "
+                + "of the output that it knows. Methods carry the names of commands, as in roster.add; parameters, those of "
+                + "options: help --json tells all. Without a daemon a private one serves until the input ends.",
+            "Ends when the input has ended and every request is answered; a line that is no request is answered too, and ends it "
+                + "with exit code 65. Options of the session, such as --account, have no "
+                + "meaning here: requests bring their own.",
+        ]
+        command.place = .bridge
+        command.exits = [.notRunning, .badData]
+        command.examples = [
+            #"echo '{"jsonrpc":"2.0","id":1,"method":"online","params":{}}' | jabberctl rpc"#
+        ]
         return command
     }
 

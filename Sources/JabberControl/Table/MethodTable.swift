@@ -6,7 +6,7 @@
 package enum MethodTable {
     /// Every command, in the order in which help lists them.
     package static var commands: [CommandSpec] {
-        everyday + contacts + rooms + accounts + daemon + tools
+        everyday + contacts + rooms + accounts + settings + daemon + tools
     }
 
     /// The options that every command takes, before or after its name.
@@ -58,7 +58,7 @@ package enum MethodTable {
         // Group by group, as making the whole table is a good part of the time that the shortest commands take.
         find(path, in: tools) ?? find(path, in: everyday) ?? find(path, in: contacts) ?? find(path, in: rooms) ?? find(
             path, in: accounts)
-            ?? find(path, in: daemon)
+            ?? find(path, in: settings) ?? find(path, in: daemon)
     }
 
     private static func find(_ path: [String], in commands: [CommandSpec]) -> CommandSpec? {
