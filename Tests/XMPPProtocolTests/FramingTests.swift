@@ -77,6 +77,22 @@ struct FramingTests {
         #expect(outcome.error != nil && outcome.events == [], "\(outcome)")
     }
 
+    @Test("an end that names another place says what `see-other-host` says (RFC 7395 §3.6.1)")
+    func redirection() throws {
+        let close =
+            "<close xmlns='urn:ietf:params:xml:ns:xmpp-framing' see-other-uri='wss://example.org/ws?a=b&amp;c'/>"
+        for isOpen in [true, false] {
+            let events = feed(reader(opened: isOpen), close).events
+            guard case .element(let element)? = events.first else {
+                Issue.record("\(events)")
+                return
+            }
+            let error = StreamError(element)
+            #expect(error.condition == .seeOtherHost && error.conditionText == "wss://example.org/ws?a=b&c")
+            #expect(events.count == 2 && events.last == .streamClosed)
+        }
+    }
+
     @Test("white space behind the element is no second one")
     func whitespace() {
         #expect(feed(reader(), "<a xmlns='b'/>\n").events.count == 1)

@@ -24,7 +24,8 @@ struct ResumptionPlaceTests {
     @Test(
         "what is no place is passed over",
         arguments: [
-            "", ":5222", "host:", "host:0", "host:65536", "host:-1", "host:http", "[::1", "[::1]x", "[]:1",
+            "", ":5222", "host:", "host:0", "host:65536", "host:-1", "host:+1", "host:http",
+            "a b", "a/b", "user@host", "[::1", "[::1]x", "[]:1",
         ])
     func junk(text: String) {
         #expect(ConnectionTarget(location: text) == nil)

@@ -64,6 +64,8 @@ final class DiagnosisReport: Sendable {
             done("login", lap(), "with \(mechanism); \(offers)")
         case .established(let jid):
             done("bind", lap(), "\(jid)")
+        case .redirected(let place):
+            done("stream", lap(), "the server sends us on to \(place)")
         case .failed(let place, let error):
             // Of a single place the end of the attempt tells.
             guard state.withLock({ $0.places > 1 }) else { return }

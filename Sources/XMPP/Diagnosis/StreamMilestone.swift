@@ -17,6 +17,8 @@ package enum StreamMilestone: Sendable, Hashable {
     case authenticated(mechanism: String)
     /// The session is established.
     case established(JID)
+    /// The server sends the login on to another place (RFC 6120 §4.9.3.19), which is tried next.
+    case redirected(StreamPlace)
     /// A place could not be used; the next one is tried.
     case failed(StreamPlace, XMPPError)
 }

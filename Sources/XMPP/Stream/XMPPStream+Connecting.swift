@@ -72,7 +72,7 @@ extension XMPPStream {
     /// everywhere; a place that the user names comes first.
     private var preferredTarget: ConnectionTarget? {
         guard override == nil, let state = machine.resumableState, state.id != nil else { return nil }
-        return state.location.flatMap(ConnectionTarget.init(location:))
+        return state.location.flatMap { ConnectionTarget(location: $0) }
     }
 
     private func tryTargets() async -> Result<JID, XMPPError> {
@@ -113,13 +113,7 @@ extension XMPPStream {
     ) async -> Result<JID, XMPPError>? {
         for target in targets {
             if Task.isCancelled || isDisconnecting { break }
-            var outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
-            if case .failed(let error?, _) = outcome, machine.hasAnticipated, error.mayComeOfHaste {
-                log(.step, "\(error) Trying again without relying on what was offered before.")
-                remember { $0.offered = nil }
-                outcome = await attempt(target, context, isCautious: true)
-            }
-            switch outcome {
+            switch await reach(target, context) {
             case .established(let jid): return .success(jid)
             case .failed(let error, spokeXMPP: true):
                 let domain = configuration.jid.connectDomain
@@ -132,6 +126,17 @@ extension XMPPStream {
             }
         }
         return nil
+    }
+
+    /// Tries one place, twice where the first time relied too much on what was offered before.
+    func tryPlace(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
+        let outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
+        guard case .failed(let error?, _) = outcome, machine.hasAnticipated, error.mayComeOfHaste else {
+            return outcome
+        }
+        log(.step, "\(error) Trying again without relying on what was offered before.")
+        remember { $0.offered = nil }
+        return await attempt(target, context, isCautious: true)
     }
 
     /// One error for all targets: the most telling one, with the others' reasons.
@@ -178,6 +183,7 @@ extension XMPPStream {
         attemptGotFeatures = false
         isDerivingKeys = false
         attemptEnd = nil
+        security = nil
         endpoint = target.description
         tlsContext = context
         take(transport)

@@ -71,7 +71,9 @@ extension XMPPError {
     /// Whether a login that had relied on what the server offered before may have failed because of that. A refusal of the
     /// credentials or of the server's own proof has other reasons.
     var mayComeOfHaste: Bool {
-        switch code {
+        // Nothing that was sent has brought that about.
+        if streamError?.condition == .seeOtherHost { return false }
+        return switch code {
         case .connectionLost, .timedOut, .streamError, .protocolViolation, .tlsUnavailable: true
         case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .tlsFailed, .certificateRejected,
             .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated, .bindingFailed,

@@ -157,8 +157,13 @@ extension XMPPStream {
 }
 
 extension ConnectionTarget {
-    /// A place as XEP-0198 §5 writes it: `host`, `host:port`, an IPv6 address in brackets; `nil` for anything else.
-    init?(location: String) {
+    /// A place as servers write it (RFC 6120 §4.9.3.19, XEP-0198 §5): `host`, `host:port`, an IPv6 address in brackets; `nil`
+    /// for anything else.
+    ///
+    /// - Parameters:
+    ///   - location: What the server has written.
+    ///   - security: How the channel becomes secure there.
+    init?(location: String, security: Security = .startTLS) {
         let host: Substring
         let rest: Substring
         if location.hasPrefix("["), let end = location.firstIndex(of: "]") {
@@ -170,8 +175,11 @@ extension ConnectionTarget {
             rest = location[end...]
         }
         guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":") else { return nil }
-        let port = rest.isEmpty ? Security.startTLS.defaultPort : UInt16(rest.dropFirst())
-        guard let port, port > 0 else { return nil }
-        self.init(host: String(host), port: port, security: .startTLS)
+        let digits = rest.dropFirst()
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let port = rest.isEmpty ? security.defaultPort : UInt16(digits)
+        guard let port, port > 0, let name = try? JID(domainpart: location.hasPrefix("[") ? "[\(host)]" : String(host))
+        else { return nil }
+        self.init(host: name.connectDomain, port: port, security: security)
     }
 }

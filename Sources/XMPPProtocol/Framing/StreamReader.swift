@@ -59,23 +59,29 @@ package final class StreamReader {
             outcome.error = .badFormat("a WebSocket message that is not exactly one element")
             return outcome
         }
-        if let event = event(element) {
-            outcome.events = [event]
-        } else {
+        outcome.events = events(element)
+        if outcome.events.isEmpty {
             outcome.error = .badFormat("<\(element.localName)/> before <open/>")
         }
         return outcome
     }
 
-    private func event(_ element: Element) -> XMLStreamEvent? {
+    /// What one message means; nothing when it comes before the beginning.
+    private func events(_ element: Element) -> [XMLStreamEvent] {
         if element.isNamed("open", namespace: Namespace.framing), !isOpen {
             isOpen = true
             var root = Element("stream", namespace: Namespace.streams)
             for name in ["to", "from", "id", "version"] { root[name] = element[name] }
             root.language = element.language
-            return .streamOpened(root, contentNamespace: Namespace.client)
+            return [.streamOpened(root, contentNamespace: Namespace.client)]
         }
-        if element.isNamed("close", namespace: Namespace.framing) { return .streamClosed }
-        return isOpen ? .element(element) : nil
+        if element.isNamed("close", namespace: Namespace.framing) {
+            guard let place = element["see-other-uri"] else { return [.streamClosed] }
+            // RFC 7395 §3.6.1: what a stream over TCP says with an error before its end.
+            var error = StreamError(.seeOtherHost)
+            error.conditionText = place
+            return [.element(error.element), .streamClosed]
+        }
+        return isOpen ? [.element(element)] : []
     }
 }

@@ -53,6 +53,12 @@ public struct LoopbackOptions: Sendable {
 
     /// Whether STARTTLS is offered on ``LoopbackServer/port``.
     public var offersStartTLS = true
+    /// How many streams are sent on to another place instead of being served (RFC 6120 §4.9.3.19); 0 sends none.
+    public var redirectedStreams = 0
+    /// Where they are sent on to: `host:port`, and the address of a WebSocket over WebSocket (RFC 7395 §3.6.1).
+    public var redirection = ""
+    /// Whether they are sent on before TLS already, where nobody should believe it.
+    public var redirectsInTheClear = false
     /// Whether there is a second port for TLS from the first byte.
     public var offersDirectTLS = true
     /// Whether there is a port for WebSockets inside of TLS (RFC 7395), at the path ``webSocketPath``.

@@ -26,8 +26,24 @@ extension LoopbackSession {
             return fail(StreamError(.hostUnknown))
         }
         guard header["version"]?.hasPrefix("1.") == true else { return fail(StreamError(.unsupportedVersion)) }
+        if router.options.redirectedStreams > 0, isSecure || router.options.redirectsInTheClear { return sendOn() }
         phase = address == nil ? .negotiating : .binding
         send(features)
+    }
+
+    /// Sends the client on to another place.
+    private func sendOn() {
+        router.options.redirectedStreams -= 1
+        let place = router.options.redirection
+        guard framing == .messages else {
+            var error = StreamError(.seeOtherHost)
+            error.conditionText = place
+            return fail(error)
+        }
+        write(Element("close", namespace: Namespace.framing, attributes: ["see-other-uri": place]))
+        phase = .ended
+        transport.close()
+        leave()
     }
 
     /// What is offered now (RFC 6120 §4.3.2).
