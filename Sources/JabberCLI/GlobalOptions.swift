@@ -49,6 +49,7 @@ struct GlobalOptions: Sendable {
         session.host = line.value("host")
         session.port = line.int("port")
         session.tls = line.value("tls").flatMap(AccountConfiguration.TLSMode.init(rawValue:))
+        session.proxy = line.value("proxy")
         session.ca = line.value("ca").map(environment.absolute)
         let needsRunning = line.command?.needsRunningDaemon == true
         // The settings of a daemon that runs are its own affair.
@@ -59,6 +60,7 @@ struct GlobalOptions: Sendable {
                 throw ControlError(.usage, "the address of a WebSocket says it all: leave --\(option) out")
             }
         }
+        if let proxy = session.proxy { try SettingsCheck.proxy(proxy) }
         if let ca = session.ca, line.isTyped("ca") { try SettingsCheck.anchors(ca) }
         self.session = session
         passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }
@@ -72,7 +74,7 @@ struct GlobalOptions: Sendable {
         // Settings of its own are not those of a daemon that runs already.
         let isOwn =
             session.config != nil || session.jid != nil || session.host != nil || session.port != nil
-            || session.tls != nil || session.ca != nil
+            || session.tls != nil || session.proxy != nil || session.ca != nil
         daemon = DaemonChoice(
             socket: line.value("socket").map(environment.absolute),
             isPrivate: !needsRunning && (line.has("no-daemon") || (isOwn && line.value("socket") == nil)),

@@ -45,6 +45,10 @@ public struct XMPPConfiguration: Sendable {
     public var port: UInt16?
     /// How the connection to ``host`` becomes secure.
     public var hostSecurity = Security.startTLS
+    /// A proxy to connect through; `nil` connects directly. Names are then looked up at its end alone: without ``host`` or
+    /// ``webSocket`` the domain itself is tried, at port 5222 and then with direct TLS at 5223, and then the WebSocket that it
+    /// publishes over HTTPS, for SRV records cannot be asked for through a proxy.
+    public var proxy: ConnectionProxy?
     /// A WebSocket to connect to (RFC 7395) instead of what DNS says and of ``host``: for networks that let nothing but the web
     /// through. The certificate must prove the host of this address.
     public var webSocket: WebSocketAddress?

@@ -17,6 +17,8 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
         case serviceUnavailable
         /// No address of the domain accepted a connection.
         case connectionFailed
+        /// The proxy cannot be reached, does not answer, or is none.
+        case proxyFailed
         /// Something did not happen in time.
         case timedOut
         /// The server cannot do TLS, or refused to (RFC 6120 §13.8); nothing secret was sent.
@@ -103,7 +105,8 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
             case .some(.conflict), .some(.hostUnknown), .some(.hostGone), .some(.notAuthorized): true
             default: false
             }
-        case .resolverFailed, .connectionFailed, .timedOut, .tlsFailed, .authenticationDeferred, .protocolViolation,
+        case .resolverFailed, .connectionFailed, .proxyFailed, .timedOut, .tlsFailed, .authenticationDeferred,
+            .protocolViolation,
             .connectionLost, .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled,
             .storageFailed:
             false

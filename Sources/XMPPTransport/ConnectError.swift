@@ -28,6 +28,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     case allAddressesFailed(host: String, [Attempt])
     /// The time for finding addresses was up: what was asked for, and for how long.
     case timedOut(name: String, within: Duration)
+    /// There is no way through a proxy: the proxy, the place asked for, and why.
+    case proxyFailed(proxy: String, target: String, ProxyError)
     /// The task was cancelled.
     case cancelled
 
@@ -47,6 +49,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
                 + attempts.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
         case .timedOut(let name, let time):
             "no answer about \(PrintableText.escape(name)) within \(time.spoken); check the network's name servers"
+        case .proxyFailed(let proxy, let target, let error):
+            "no way through the proxy \(proxy) to \(PrintableText.escape(target)): \(error)"
         case .cancelled:
             "connecting was called off"
         }

@@ -41,10 +41,14 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
         self.security = security
     }
 
-    /// `host:port`, with brackets around an IPv6 address; for a WebSocket its whole address.
+    /// `host:port`, with brackets around an IPv6 address.
+    package var authority: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// The same; for a WebSocket its whole address.
     package var description: String {
-        let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        if case .webSocket(let path) = security { return "wss://\(place)\(path)" }
-        return place
+        if case .webSocket(let path) = security { return "wss://\(authority)\(path)" }
+        return authority
     }
 }

@@ -51,6 +51,8 @@ struct AccountTests {
             (["--host", "wss://example.org/ws", "--port", "443"], 64, "leave --port out"),
             (["--host", "wss://example.org/ws", "--tls", "direct"], 64, "leave --tls out"),
             (["--host", String(repeating: "h", count: 254)], 65, "253 bytes"),
+            (["--proxy", "127.0.0.1:9050"], 65, "like socks5://"), (["--proxy", "socks4://h:1"], 65, "like socks5://"),
+            (["--proxy", "socks5://me:geheim@h:1"], 64, "other programs can see"),
             (["--ca", "none.pem"], 66, "there is no"),
             (["--ca", "no.pem"], 65, "no certificate"),
         ] as [([String], Int32, String)])
@@ -83,6 +85,33 @@ struct AccountTests {
         let port = await run("account", "set", "me@example.org", "--port", "443")
         #expect(port.code == 64 && port.errors.contains("leave --port out"), "\(port)")
         #expect(await run("account", "show", "me@example.org").output.contains(address))
+    }
+
+    @Test("a proxy is stored with the command for its password, which goes with it; a password in it is not shown")
+    func proxy() async throws {
+        let added = await run(
+            "account", "add", "me@example.org", "--proxy", "socks5://me@127.0.0.1:9050", "--proxy-password-command",
+            "pass x",
+            "--no-password")
+        #expect(added.code == 0, "\(added)")
+        #expect(
+            (try? JSONReader.read(folder.text(file).utf8)) == [
+                "jid": "me@example.org", "proxy": "socks5://me@127.0.0.1:9050", "proxyPasswordCommand": ["pass", "x"],
+            ])
+        #expect(await run("account", "set", "--proxy", "http://h:1").code == 0)
+        #expect((try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org", "proxy": "http://h:1"])
+        #expect(await run("account", "set", "--proxy-password-command", "pass y").code == 0)
+        #expect(await run("account", "set", "--unset", "proxy").code == 0)
+        #expect((try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org"])
+        try folder.write(#"{"jid": "me@example.org", "proxy": "http://me:geheim@h:1"}"#, to: file)
+        for command in [["show", "--json"], ["list", "--json"], ["set", "--priority", "1", "--json"]] {
+            let run = await jabberctl(["account"] + command, in: Surroundings(home: folder.path))
+            #expect(run.code == 0 && run.output.contains(#""proxy":"http://me@h:1""#), "\(run)")
+            #expect(!(run.output + run.errors).contains("geheim"))
+        }
+        #expect(folder.text(file).contains("geheim") && folder.mode(file) == 0o600)
+        let variable = await run("account", "list", variables: ["JABBERCTL_PROXY": "http://me:geheim@h:1"])
+        #expect(variable.code == 64 && !variable.errors.contains("geheim"))
     }
 
     @Test("a misspelt setting is told where the account is shown")

@@ -136,6 +136,28 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("a file with the password of a proxy is guarded as well, and what is shown lacks it")
+    func proxySecret() throws {
+        let file = "config/jabberctl/accounts/me.json"
+        func account() throws -> AccountConfiguration { try ConfigurationFile(paths: folder.paths).account("me") }
+        for proxy in ["socks5://me:pw@h:1", "socks5:/me:pw@h:1"] {
+            try folder.write(#"{"jid":"me@example.org","proxy":"\#(proxy)"}"#, to: file, mode: 0o644)
+            #expect { try account() } throws: { ($0 as? ControlError)?.code == .permissions }
+        }
+        try folder.write(
+            #"{"jid":"me@example.org","proxy":"socks5://me@h:1","proxyPasswordCommand":"pass x"}"#, to: file,
+            mode: 0o644)
+        #expect(try account().proxyPasswordCommand == ["pass", "x"], "a name is no secret")
+        try folder.write(#"{"jid":"me@example.org","proxy":"http://me:geheim@h:1"}"#, to: file)
+        let shown = try account().publicJSON
+        #expect(shown["proxy"] == "http://me@h:1")
+        #expect(try account().json["proxy"] == "http://me:geheim@h:1")
+        var selection = SessionSelection()
+        selection.proxy = "socks5://i:2"
+        let moved = try selection.resolve(paths: folder.paths)
+        #expect(moved.proxy == "socks5://i:2" && moved.proxyPasswordCommand == nil)
+    }
+
     @Test("settings that others can change are refused even without a secret")
     func writable() throws {
         try folder.write("{}", to: "config/jabberctl/config.json", mode: 0o666)
@@ -161,6 +183,8 @@ struct ConfigurationTests {
             (#"{"jid":"a@b","port":"5222"}"#, "\"port\" must be"),
             (#"{"jid":"a@b","tls":"none"}"#, "direct or starttls"),
             (#"{"jid":"a@b","passwordCommand":[]}"#, "\"passwordCommand\" must be"), ("[]", "must be an object"),
+            (#"{"jid":"a@b","proxy":"h:1"}"#, "\"proxy\" must be like socks5://"),
+            (#"{"jid":"a@b","proxyPasswordCommand":1}"#, "\"proxyPasswordCommand\" must be"),
             (#"{"jid":"a@b","priority":128}"#, "-128 to 127"), ("{\n jid: }", "line 2, column 7"),
         ])
     func wrongValues(_ text: String, _ message: String) throws {

@@ -13,6 +13,7 @@ struct ErrorMappingTests {
         .resolverFailed: (.temporary, .temporary),
         .serviceUnavailable: (.serviceUnavailable, .unavailable),
         .connectionFailed: (.serviceUnavailable, .unavailable),
+        .proxyFailed: (.serviceUnavailable, .unavailable),
         .timedOut: (.timedOut, .timedOut),
         .tlsUnavailable: (.tlsRequired, .protocolFailure),
         .tlsFailed: (.tlsFailed, .protocolFailure),

@@ -142,6 +142,64 @@ struct LoginTests {
         }
     }
 
+    @Test("A proxy of the settings is gone through, with the password from there or from a command; diag says so")
+    func proxy() async throws {
+        for isCommand in [false, true] {
+            try await Self.withSettings(["password": "secret"]) { server, folder in
+                let port = try #require(server.directTLSPort)
+                let proxy = try LoopbackProxy(.socks5, to: [port: port], username: "me", password: "geheim")
+                let login = isCommand ? "me" : "me:geheim"
+                var keys: JSONObject = ["proxy": .string("socks5://\(login)@127.0.0.1:\(proxy.port)")]
+                if isCommand { keys["proxyPasswordCommand"] = ["/bin/echo", "geheim"] }
+                try Self.add(keys, to: folder)
+                let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+                #expect(try await daemon.call("ping", ["session": [:]]).string("jid") == "example.org")
+                let report = try await daemon.call("diag", ["session": [:]])
+                #expect(report["ok"] == true, "\(report)")
+                let way = report.objects("steps").first { $0.string("step") == "connect" }?.string("detail")
+                #expect(way?.hasSuffix("through socks5://127.0.0.1:\(proxy.port)") == true)
+                let text = String(decoding: JSONValue.object(report).encoded(), as: UTF8.self)
+                #expect(!text.contains("geheim") && !text.contains("me:"))
+                #expect(proxy.requests == ["127.0.0.1:\(port)", "127.0.0.1:\(port)"])
+                await daemon.end()
+                proxy.stop()
+            }
+        }
+    }
+
+    /// Adds keys to the account `home`.
+    private static func add(_ keys: JSONObject, to folder: URL) throws {
+        let file = folder.appending(path: "config.json")
+        var account = try JSONReader.read(try Data(contentsOf: file))["accounts"]?["home"]?.objectValue ?? [:]
+        for entry in keys.entries { account[entry.key] = entry.value }
+        try Data(JSONValue.object(["accounts": ["home": .object(account)]]).encoded()).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    }
+
+    @Test("A proxy that is not there is exit code 69, one that refuses the login 78; the password is in neither text")
+    func proxyFailures() async throws {
+        let proxy = try LoopbackProxy(.http, to: [:], username: "me", password: "geheim")
+        let cases: [(JSONObject, ExitCode)] = [
+            (["proxy": "socks5://me:falsch@127.0.0.1:1"], .unavailable),
+            (["proxy": .string("http://me:falsch@127.0.0.1:\(proxy.port)")], .configuration),
+            (["proxy": .string("http://me:geheim@127.0.0.1:\(proxy.port)")], .unavailable),
+            (["proxy": "http://me@127.0.0.1:1", "proxyPasswordCommand": "/bin/false"], .configuration),
+        ]
+        for (keys, code) in cases {
+            var settings = keys
+            settings["password"] = "secret"
+            try await Self.withSettings(settings) { server, folder in
+                let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+                let error = await daemon.failure("ping", ["session": [:]])
+                #expect(error?.exit == code, "\(error as Any)")
+                #expect(error?.message.contains("proxy") == true && error?.message.contains("falsch") == false)
+                #expect(await server.openConnections == 0)
+                await daemon.end()
+            }
+        }
+        proxy.stop()
+    }
+
     /// Runs `body` with a server and a folder of settings with one account, `home`.
     private static func withSettings(
         _ keys: JSONObject, _ body: (LoopbackServer, URL) async throws -> Void

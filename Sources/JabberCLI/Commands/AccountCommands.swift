@@ -129,6 +129,8 @@ struct AccountCommands {
         if let host = session.host { account.move(to: host) }
         if let port = session.port { account.port = port }
         account.tls = session.tls
+        account.move(through: session.proxy)
+        account.proxyPasswordCommand = try line.value("proxy-password-command").map(CommandWords.split)
         account.ca = session.ca
         account.resource = line.value("resource") ?? address.resource
         if let resource = account.resource { try ShallowAddress.check(resource: resource) }
@@ -163,7 +165,11 @@ struct AccountCommands {
     private mutating func set() throws(ControlError) {
         var account = try named()
         let (line, session) = (context.line, context.options.session)
-        let given = ["host", "port", "tls", "ca", "resource", "priority", "allow-plain"].filter(line.isTyped)
+        let keys = [
+            "host", "port", "tls", "proxy", "proxy-password-command", "ca", "resource", "priority", "allow-plain",
+        ]
+        let given = keys.filter(line.isTyped)
+        let proxyCommand = try line.value("proxy-password-command").map(CommandWords.split)
         let unset = line.value("unset")?.split(separator: ",").map(String.init) ?? []
         guard !given.isEmpty || !unset.isEmpty else {
             throw ControlError(.usage, "nothing to set; see: jabberctl help account set")
@@ -181,6 +187,8 @@ struct AccountCommands {
                 case "host": account.move(to: isGiven ? session.host : nil)
                 case "port": account.port = isGiven ? session.port : nil
                 case "tls": account.tls = isGiven ? session.tls : nil
+                case "proxy": account.move(through: isGiven ? session.proxy : nil)
+                case "proxy-password-command": account.proxyPasswordCommand = proxyCommand
                 case "ca": account.ca = isGiven ? session.ca : nil
                 case "resource": account.resource = isGiven ? line.value("resource") : nil
                 case "priority": account.priority = isGiven ? line.int("priority") : nil

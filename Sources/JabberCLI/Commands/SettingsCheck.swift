@@ -46,6 +46,23 @@ enum SettingsCheck {
         }
     }
 
+    /// Refuses what can be no address of a proxy, and one with a password, which anybody could read there.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/badData``, or ``ControlErrorCode/usage`` for a password.
+    static func proxy(_ text: String) throws(ControlError) {
+        guard let address = ProxyAddress(text) else {
+            // What is there may be a password.
+            throw ControlError(
+                .badData, "the address of a proxy is like socks5://127.0.0.1:9050 or http://proxy.example:8080")
+        }
+        guard address.password == nil else {
+            throw ControlError(
+                .usage,
+                "other programs can see the password of a proxy here: put it into \"proxy\" of the settings file, or give "
+                    + "a program that prints it with: jabberctl account set --proxy-password-command")
+        }
+    }
+
     /// Refuses a file of trust anchors that is missing, or that holds none.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/fileMissing``, ``ControlErrorCode/badData`` or `inputOutput`.

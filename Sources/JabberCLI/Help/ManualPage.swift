@@ -59,8 +59,9 @@ enum ManualPage {
         ),
         (
             "$XDG_CONFIG_HOME/jabberctl/accounts/NAME.json",
-            "one account: jid, host, port, tls (direct or starttls), ca, resource, priority, allowPlain, "
-                + "passwordCommand, password. A file with a password must be yours alone (mode 0600)"
+            "one account: jid, host, port, tls (direct or starttls), proxy (socks5:// or http://[NAME[:PASSWORD]@]HOST:PORT), "
+                + "proxyPasswordCommand, ca, resource, priority, allowPlain, passwordCommand, password. A file with a "
+                + "password must be yours alone (mode 0600)"
         ),
         ("/etc/jabberctl/config.json", "the administrator's settings, below the user's"),
         ("$XDG_RUNTIME_DIR/jabberctl/control.sock", "control socket of a running daemon"),

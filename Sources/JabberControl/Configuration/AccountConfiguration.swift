@@ -12,7 +12,8 @@ package struct AccountConfiguration: Hashable, Sendable {
 
     /// The keys that this version knows, in the order in which they are written.
     package static let knownKeys = [
-        "jid", "host", "port", "tls", "ca", "resource", "priority", "allowPlain", "passwordCommand", "password",
+        "jid", "host", "port", "tls", "proxy", "proxyPasswordCommand", "ca", "resource", "priority", "allowPlain",
+        "passwordCommand", "password",
     ]
 
     /// The account's name in commands and files: letters, digits, `.`, `-`, `_`, `@`.
@@ -25,6 +26,10 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var port: Int?
     /// How the connection is secured; absent: what SRV says, STARTTLS for an override.
     package var tls: TLSMode?
+    /// The address of the proxy to connect through, as ``ProxyAddress`` reads it; it may hold a password.
+    package private(set) var proxy: String?
+    /// A program and its arguments whose first line of output is the password for ``proxy``.
+    package var proxyPasswordCommand: [String]?
     /// A PEM file of trust anchors in place of the system's.
     package var ca: String?
     /// The resource to ask for; absent: the server chooses.
@@ -58,6 +63,20 @@ package struct AccountConfiguration: Hashable, Sendable {
         tls = nil
     }
 
+    /// Puts another proxy in the place of the present one; the password of that one goes with it.
+    package mutating func move(through proxy: String?) {
+        self.proxy = proxy
+        proxyPasswordCommand = nil
+    }
+
+    /// Whether the object of an account holds a secret, so that its file must be the owner's alone.
+    package static func holdsSecret(_ object: JSONObject) -> Bool {
+        if object["password"] != nil { return true }
+        guard let proxy = object["proxy"]?.stringValue else { return false }
+        // What cannot be read may be meant to be one.
+        return ProxyAddress(proxy).map { $0.password != nil } ?? proxy.contains("@")
+    }
+
     /// Whether ``host`` is the address of a WebSocket, beside which ``port`` and ``tls`` have no place.
     package var isOverWebSocket: Bool { host?.contains("://") == true }
 
@@ -80,6 +99,13 @@ package struct AccountConfiguration: Hashable, Sendable {
         self.init(name: name, jid: jid)
         host = try reader.string("host")
         port = try reader.int("port", in: 1...65535)
+        proxy = try reader.string("proxy")
+        if let proxy, ProxyAddress(proxy) == nil {
+            // Its text may hold a password.
+            throw reader.error(
+                "\"proxy\" must be like socks5://127.0.0.1:9050 or http://user:password@proxy.example:8080")
+        }
+        proxyPasswordCommand = try reader.command("proxyPasswordCommand")
         ca = try reader.string("ca")
         resource = try reader.string("resource")
         priority = try reader.int("priority", in: -128...127)
@@ -89,15 +115,7 @@ package struct AccountConfiguration: Hashable, Sendable {
             guard let mode = TLSMode(rawValue: text) else { throw reader.error("\"tls\" must be direct or starttls") }
             tls = mode
         }
-        switch object["passwordCommand"] {
-        case nil, .null: break
-        case .string(let line): passwordCommand = try CommandWords.split(line)
-        case let value?:
-            guard let words = value.stringsValue, !words.isEmpty else {
-                throw reader.error("\"passwordCommand\" must be a command line or a list of words")
-            }
-            passwordCommand = words
-        }
+        passwordCommand = try reader.command("passwordCommand")
         for entry in object.entries where !Self.knownKeys.contains(entry.key) { unknown[entry.key] = entry.value }
     }
 
@@ -105,7 +123,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var json: JSONObject {
         var object = JSONObject(present: [
             "jid": .string(jid), "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
-            "tls": tls.map { .string($0.rawValue) }, "ca": ca.map(JSONValue.string),
+            "tls": tls.map { .string($0.rawValue) }, "proxy": proxy.map(JSONValue.string),
+            "proxyPasswordCommand": proxyPasswordCommand.map { .strings($0) }, "ca": ca.map(JSONValue.string),
             "resource": resource.map(JSONValue.string), "priority": priority.map { .integer(Int64($0)) },
             "allowPlain": allowPlain ? true : nil, "passwordCommand": passwordCommand.map { .strings($0) },
             "password": password.map(JSONValue.string),
@@ -117,9 +136,11 @@ package struct AccountConfiguration: Hashable, Sendable {
     /// The object as it may be shown: where the password comes from, never the password.
     package var publicJSON: JSONObject {
         var object: JSONObject = ["name": .string(name)]
-        for entry in json.entries where entry.key != "password" && entry.key != "passwordCommand" {
-            if Self.knownKeys.contains(entry.key) { object[entry.key] = entry.value }
+        let hidden: Set = ["password", "passwordCommand", "proxyPasswordCommand"]
+        for entry in json.entries where !hidden.contains(entry.key) && Self.knownKeys.contains(entry.key) {
+            object[entry.key] = entry.value
         }
+        if let proxy { object["proxy"] = .string(ProxyAddress(proxy)?.publicText ?? "") }
         object["passwordSource"] = .string(
             passwordCommand != nil ? "command" : password != nil ? "configuration" : "none")
         return object

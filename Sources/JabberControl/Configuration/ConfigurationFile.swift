@@ -119,8 +119,10 @@ package struct ConfigurationFile: Sendable {
     }
 
     private static func holdsSecret(_ object: JSONObject) -> Bool {
-        object["password"] != nil
-            || (object["accounts"]?.objectValue?.entries ?? []).contains { $0.value["password"] != nil }
+        AccountConfiguration.holdsSecret(object)
+            || (object["accounts"]?.objectValue?.entries ?? []).contains { entry in
+                entry.value.objectValue.map(AccountConfiguration.holdsSecret) ?? false
+            }
     }
 }
 
@@ -201,7 +203,8 @@ extension ConfigurationFile {
             put(account, from: path)
         } else {
             try PrivateFile.write(
-                JSONValue.object(account.json).encodedPretty(), to: file, followsLinks: account.password == nil)
+                JSONValue.object(account.json).encodedPretty(), to: file,
+                followsLinks: !AccountConfiguration.holdsSecret(account.json))
             put(account, from: file)
         }
         accounts.sort { $0.name < $1.name }

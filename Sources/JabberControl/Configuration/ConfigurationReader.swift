@@ -29,6 +29,16 @@ struct ConfigurationReader {
         return int
     }
 
+    /// A command: a line, cut into words without a shell, or a list of words.
+    func command(_ key: String) throws(ControlError) -> [String]? {
+        guard let value = present(key) else { return nil }
+        if let line = value.stringValue { return try CommandWords.split(line) }
+        guard let words = value.stringsValue, !words.isEmpty else {
+            throw error("\"\(key)\" must be a command line or a list of words")
+        }
+        return words
+    }
+
     private func present(_ key: String) -> JSONValue? {
         guard let value = object[key], value != .null else { return nil }
         return value

@@ -35,8 +35,19 @@ package struct PasswordSource: Sendable {
                 }
             }
         }
-        if let command = account.passwordCommand { return try run(command, of: account) }
-        return account.password
+        guard let command = account.passwordCommand else { return account.password }
+        return try run(command, "the password command of account \"\(account.name)\"")
+    }
+
+    /// The password for an account's proxy: what `proxyPasswordCommand` says, else what is in the address itself; `nil` when
+    /// there is none. Blocks as ``password(of:)``.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
+    package func proxyPassword(of account: AccountConfiguration) throws(ControlError) -> String? {
+        guard let command = account.proxyPasswordCommand else {
+            return account.proxy.flatMap(ProxyAddress.init)?.password
+        }
+        return try run(command, "the proxy's password command of account \"\(account.name)\"")
     }
 
     /// The first line of what a source gave, without its line end.
@@ -52,8 +63,7 @@ package struct PasswordSource: Sendable {
         return text
     }
 
-    private func run(_ command: [String], of account: AccountConfiguration) throws(ControlError) -> String {
-        let source = "the password command of account \"\(account.name)\""
+    private func run(_ command: [String], _ source: String) throws(ControlError) -> String {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw ControlError(.inputOutput, "cannot make a pipe: \(String(cString: strerror(errno)))")

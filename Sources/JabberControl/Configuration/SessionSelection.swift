@@ -6,7 +6,7 @@
 /// | --- | --- |
 /// | `account` | name or address of a configured account |
 /// | `jid` | an address without an account, or one whose other settings are taken from the account with that address |
-/// | `host`, `port`, `tls`, `ca` | override the account's |
+/// | `host`, `port`, `tls`, `proxy`, `ca` | override the account's |
 /// | `config` | the settings file in place of the usual ones |
 package struct SessionSelection: Hashable, Sendable {
     /// Name or address of a configured account.
@@ -19,6 +19,8 @@ package struct SessionSelection: Hashable, Sendable {
     package var port: Int?
     /// Overrides ``AccountConfiguration/tls``.
     package var tls: AccountConfiguration.TLSMode?
+    /// Overrides ``AccountConfiguration/proxy``.
+    package var proxy: String?
     /// Overrides ``AccountConfiguration/ca``.
     package var ca: String?
     /// The settings file in place of the usual ones.
@@ -41,6 +43,8 @@ package struct SessionSelection: Hashable, Sendable {
             jid = try reader.string("jid")
             host = try reader.string("host")
             port = try reader.int("port", in: 1...65535)
+            proxy = try reader.string("proxy")
+            if let proxy, ProxyAddress(proxy) == nil { throw reader.error("\"proxy\" is no address of a proxy") }
             ca = try reader.string("ca")
             config = try reader.string("config")
             if let text = try reader.string("tls") {
@@ -59,7 +63,8 @@ package struct SessionSelection: Hashable, Sendable {
         JSONObject(present: [
             "account": account.map(JSONValue.string), "jid": jid.map(JSONValue.string),
             "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
-            "tls": tls.map { .string($0.rawValue) }, "ca": ca.map(JSONValue.string),
+            "tls": tls.map { .string($0.rawValue) }, "proxy": proxy.map(JSONValue.string),
+            "ca": ca.map(JSONValue.string),
             "config": config.map(JSONValue.string),
         ])
     }
@@ -99,6 +104,7 @@ package struct SessionSelection: Hashable, Sendable {
         if let host { resolved.move(to: host) }
         if let port { resolved.port = port }
         if let tls { resolved.tls = tls }
+        if let proxy { resolved.move(through: proxy) }
         if let ca { resolved.ca = ca }
         return resolved
     }

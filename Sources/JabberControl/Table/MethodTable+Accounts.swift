@@ -74,7 +74,8 @@ extension MethodTable {
             "The password is read from --password-fd, from JABBERCTL_PASSWORD or from the terminal, and is stored in a "
                 + "file that only you can read. With --password-command it is not stored but asked from a program at each "
                 + "login.",
-            "The first account becomes the default one. --host, --port, --tls and --ca are stored with the account.",
+            "The first account becomes the default one. --host, --port, --tls, --proxy and --ca are stored with the account.",
+            proxyNote,
             "--import reads address, password, host and port from the settings file of sendxmpp.",
         ]
         command.arguments = [
@@ -82,7 +83,7 @@ extension MethodTable {
         ]
         command.options = [
             .value("name", nil, "NAME", "name of the account", default: "the address"),
-            resource, priority, allowPlain, passwordCommand,
+            resource, priority, allowPlain, passwordCommand, proxyPasswordCommand,
             .flag("no-password", nil, "store no password"),
             .value("import", nil, "FILE", .file, "take address and password from sendxmpp's file"),
             .flag("default", nil, "make it the default account"),
@@ -96,16 +97,17 @@ extension MethodTable {
     private static var set: CommandSpec {
         var command = CommandSpec("account set", .accounts, "change an account's settings")
         command.details = [
-            "--host, --port, --tls, --ca and the options below are stored with the account; what is not named stays as it is. "
+            "--host, --port, --tls, --proxy, --ca and the options below are stored with the account; what is not named stays as it is. "
                 + "--unset takes settings away. For another password there is account passwd.",
+            proxyNote,
             "A daemon that runs takes the change with: jabberctl daemon reload",
         ]
         command.arguments = [name]
         command.options = [
-            resource, priority, allowPlain,
+            resource, priority, allowPlain, proxyPasswordCommand,
             .value(
                 "unset", nil, "KEY,KEY",
-                .choices(["host", "port", "tls", "ca", "resource", "priority", "allow-plain"]),
+                .choices(["host", "port", "tls", "proxy", "ca", "resource", "priority", "allow-plain"]),
                 "take these settings away"),
         ]
         command.result = [api] + fields
@@ -113,6 +115,7 @@ extension MethodTable {
         command.examples = [
             "jabberctl account set --host xmpp.example.org --port 5223 --tls direct",
             "jabberctl account set work --unset host,port,tls",
+            "jabberctl account set tor --proxy socks5://127.0.0.1:9050",
         ]
         return command
     }
@@ -129,11 +132,19 @@ extension MethodTable {
     private static let passwordCommand = OptionSpec.value(
         "password-command", nil, "COMMAND", "program that prints the password; no shell is involved")
 
+    private static let proxyPasswordCommand = OptionSpec.value(
+        "proxy-password-command", nil, "COMMAND", "program that prints the password for --proxy; no shell is involved")
+    private static let proxyNote =
+        "With --proxy no name is looked up on this side but the proxy's own: without --host the domain itself is tried, at "
+        + "port 5222 and 5223, then the WebSocket that it publishes. A name goes into the address, socks5://NAME@HOST:PORT; "
+        + "its password into the settings file or to --proxy-password-command, never onto the command line."
+
     private static let fields = [
         FieldSpec("name", "string", "name of the account"), FieldSpec("jid", "string", "its address"),
         FieldSpec("host", "string", "host to connect to, when set"),
         FieldSpec("port", "integer", "port of the host, when set"),
         FieldSpec("tls", "string", "direct or starttls, when set"),
+        FieldSpec("proxy", "string", "proxy to connect through, without its password, when set"),
         FieldSpec("ca", "string", "file of trust anchors, when set"),
         FieldSpec("resource", "string", "resource to ask for, when set"),
         FieldSpec("priority", "integer", "presence priority, when set"),

@@ -23,6 +23,9 @@ package enum MethodTable {
             "tls", nil, "MODE", .choice(["direct", "starttls"]), "how --host is secured", default: "starttls",
             environment: "JABBERCTL_TLS"),
         .value(
+            "proxy", nil, "ADDRESS", "connect through this proxy, socks5://HOST:PORT or http://HOST:PORT",
+            environment: "JABBERCTL_PROXY"),
+        .value(
             "ca", nil, "FILE", .file, "trust the anchors in this PEM file in place of the system's",
             environment: "JABBERCTL_CA"),
         .value("password-fd", nil, "N", .whole(0...65535), "read the password from this descriptor"),

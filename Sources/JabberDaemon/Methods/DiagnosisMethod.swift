@@ -9,7 +9,7 @@ enum DiagnosisMethod {
         var (configuration, hasAccount) = try await target(call)
         // Under the name of the session it would end that; and what is examined is the whole way, not the short one.
         configuration.loginMemory = InMemoryLoginMemoryStore()
-        let report = DiagnosisReport(hasAccount: hasAccount)
+        let report = DiagnosisReport(hasAccount: hasAccount, proxy: configuration.proxy?.description)
         await lookUp(configuration, report)
         await connect(configuration, report)
         return report.result(target: configuration.jid.domainpart)
@@ -37,6 +37,7 @@ enum DiagnosisMethod {
         account.host = selection.host
         account.port = selection.port
         account.tls = selection.tls
+        account.move(through: selection.proxy)
         account.ca = selection.ca
         return (try SessionSettings(account).configuration, false)
     }
@@ -44,6 +45,9 @@ enum DiagnosisMethod {
     private static func lookUp(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async {
         if let given = configuration.webSocket?.description ?? configuration.host {
             return report.skipped("srv", "the host is given: \(given)")
+        }
+        if let proxy = configuration.proxy {
+            return report.skipped("srv", "\(proxy) looks names up; it cannot be asked for SRV records")
         }
         let start = SystemMoment.now
         do throws(XMPPError) {

@@ -18,10 +18,12 @@ final class DiagnosisReport: Sendable {
     }
 
     private let hasAccount: Bool
+    private let proxy: String?
     private let state = Locked(State())
 
-    init(hasAccount: Bool) {
+    init(hasAccount: Bool, proxy: String? = nil) {
         self.hasAccount = hasAccount
+        self.proxy = proxy
     }
 
     /// The clock of the next step starts.
@@ -54,7 +56,7 @@ final class DiagnosisReport: Sendable {
             }
             begin()
         case .connected(let place):
-            done("connect", lap(), place.description)
+            done("connect", lap(), place.description + (proxy.map { " through \($0)" } ?? ""))
         case .secured(let security):
             done("tls", lap(), "\(security.version), \(security.cipher)")
             done("certificate", nil, Self.describe(security))
@@ -117,7 +119,7 @@ final class DiagnosisReport: Sendable {
         case .tlsFailed, .tlsUnavailable: "tls"
         case .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated: "login"
         case .bindingFailed: "bind"
-        case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed: "connect"
+        case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .proxyFailed: "connect"
         case .streamError where !reached.contains("stream"): "stream"
         default: steps.dropFirst().first { !reached.contains($0) } ?? "ping"
         }

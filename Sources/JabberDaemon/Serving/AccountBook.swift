@@ -88,8 +88,9 @@ struct AccountBook: Sendable {
     /// - Throws: `ControlError` when there is no such account, when its settings are unusable, or when the request brings
     ///   settings of its own, which are not those of a session that others share.
     func session(for selection: SessionSelection) throws(ControlError) -> AccountSession {
-        guard selection.host == nil, selection.port == nil, selection.tls == nil, selection.ca == nil,
-            selection.config == nil, selection.account == nil || selection.jid == nil
+        guard selection.host == nil, selection.port == nil, selection.tls == nil,
+            selection.proxy == nil, selection.ca == nil, selection.config == nil,
+            selection.account == nil || selection.jid == nil
         else {
             throw ControlError(
                 .usage,

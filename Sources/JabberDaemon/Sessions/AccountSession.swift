@@ -37,7 +37,7 @@ actor AccountSession {
     var holding: SessionHolding?
 
     nonisolated let settings: SessionSettings
-    private let passwords: PasswordSource
+    nonisolated let passwords: PasswordSource
     private let log: (@Sendable (StreamLogEntry) -> Void)?
     private let logLevel: StreamLogEntry.Level
     private let notice: (@Sendable (String) -> Void)?
@@ -47,6 +47,8 @@ actor AccountSession {
     private let logins: LoginMemoryFile?
 
     private var password: Password?
+    /// The proxy with the password that its command gave.
+    var proxy: ConnectionProxy?
     /// The stream as it is, established or not.
     var stream: XMPPStream?
     var login: Task<Result<XMPPStream, ControlError>, Never>?
@@ -204,6 +206,8 @@ actor AccountSession {
         } catch {
             let failure = ControlError(error, account: name)
             if error.code == .authenticationRefused { refusal = failure }
+            // The proxy may have refused the password: it is asked for again.
+            if error.code == .invalidConfiguration { proxy = nil }
             if store != nil { await lay(down: stream) }
             throw failure
         }
@@ -218,6 +222,7 @@ actor AccountSession {
         if settings.needsPassword {
             if let given { configuration.password = given } else { configuration.password = try await findPassword() }
         }
+        if account.proxyPasswordCommand != nil { configuration.proxy = try await findProxy() }
         configuration.usesStreamManagement = false
         if let logins { configuration.loginMemory = logins }
         configuration.log = log
@@ -229,15 +234,8 @@ actor AccountSession {
     private func findPassword() async throws(ControlError) -> Password {
         if let password { return password }
         let (passwords, account) = (passwords, account)
-        // A password command may run for a while: not on a thread that others wait for.
-        let found = await Background.run { () -> Result<String?, ControlError> in
-            do throws(ControlError) {
-                return .success(try passwords.password(of: account))
-            } catch {
-                return .failure(error)
-            }
-        }
-        guard let text = try found.get() else {
+        let found = try await lookUp { () throws(ControlError) in try passwords.password(of: account) }
+        guard let text = found else {
             throw ControlError(
                 .passwordNeeded,
                 "no password for \(name); run: jabberctl account passwd, or give one with --password-fd", account: name)

@@ -37,6 +37,9 @@ struct SessionSettings: Sendable {
             }
             configuration.port = number
         }
+        configuration.proxy = account.proxy.flatMap(ProxyAddress.init).map {
+            ConnectionProxy($0, password: $0.password)
+        }
         configuration.allowsWeakerLogin = account.allowPlain
         configuration.software = SoftwareIdentity(name: "jabberctl", version: ProductVersion.current)
         jid = address.bare
@@ -56,5 +59,18 @@ struct SessionSettings: Sendable {
             throw ControlError(.configuration, "the host \(text) says it all: leave --port and --tls out")
         }
         return address
+    }
+}
+
+extension ConnectionProxy {
+    /// A proxy of the settings, with the password for it.
+    init(_ address: ProxyAddress, password: String?) {
+        let password = password.map { Password($0) }
+        switch address.scheme {
+        case .socks5:
+            self = .socks5(host: address.host, port: address.port, username: address.username, password: password)
+        case .http:
+            self = .http(host: address.host, port: address.port, username: address.username, password: password)
+        }
     }
 }

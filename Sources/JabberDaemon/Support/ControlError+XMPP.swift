@@ -38,7 +38,7 @@ extension ControlError {
         switch error.code {
         case .hostNotFound: .hostNotFound
         case .resolverFailed, .authenticationDeferred, .overflow: .temporary
-        case .serviceUnavailable, .connectionFailed: .serviceUnavailable
+        case .serviceUnavailable, .connectionFailed, .proxyFailed: .serviceUnavailable
         case .timedOut: .timedOut
         case .tlsUnavailable: .tlsRequired
         case .tlsFailed: .tlsFailed

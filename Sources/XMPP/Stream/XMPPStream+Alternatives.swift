@@ -11,7 +11,7 @@ extension XMPPStream {
     ///
     /// - Parameter failures: Why the places of DNS could not be used.
     func alternatives(after failures: [XMPPError], _ context: TLSContext) async -> [ConnectionTarget] {
-        guard configuration.findsWebSockets, configuration.connector.reachesWeb, configuration.host == nil,
+        guard configuration.findsWebSockets, connector.reachesWeb, configuration.host == nil,
             configuration.webSocket == nil, failures.allSatisfy(\.isOutOfReach),
             // A domain without an address has no web server either.
             failures.contains(where: { $0.code != .hostNotFound }), !Task.isCancelled, !isDisconnecting
@@ -19,8 +19,7 @@ extension XMPPStream {
         let domain = configuration.jid.connectDomain
         log(.step, "asking https://\(domain)\(HostMeta.path) for other ways")
         let document = WebDocument(
-            host: domain, path: HostMeta.path, connector: configuration.connector, context: context,
-            clock: configuration.clock)
+            host: domain, path: HostMeta.path, connector: connector, context: context, clock: configuration.clock)
         do throws(WebDocument.Failure) {
             let bytes = try await document.get(on: executor, timeout: configuration.timeouts.tls)
             return HostMeta(bytes)?.webSockets.map(ConnectionTarget.init) ?? []

@@ -87,7 +87,7 @@ extension XMPPStream {
         }
         do {
             log(.step, "resolving \(domain)")
-            let found = try await configuration.connector.targets(for: domain, override: override)
+            let found = try await connector.targets(for: domain, override: override)
             targets = (preferredTarget.map { [$0] } ?? []) + found
         } catch {
             return .failure(XMPPError(error, domain: domain))
@@ -165,9 +165,11 @@ extension XMPPStream {
         let transport: any ByteTransport
         do {
             log(.step, "connecting to \(target)")
-            transport = try await configuration.connector.connect(to: target, on: executor)
+            transport = try await connector.connect(to: target, on: executor)
         } catch {
-            return .failed(XMPPError(error, domain: configuration.jid.asciiDomain), spokeXMPP: false)
+            // Without the proxy there is no way to the other places either.
+            let isFinal = if case .proxyFailed(_, _, let reason) = error { !reason.concernsTarget } else { false }
+            return .failed(XMPPError(error, domain: configuration.jid.asciiDomain), spokeXMPP: isFinal)
         }
         guard !Task.isCancelled, !isDisconnecting else {
             transport.abort()
@@ -370,6 +372,8 @@ extension XMPPError {
             case .hostNotFound: .hostNotFound
             case .serviceNotAvailable: .serviceUnavailable
             case .allAddressesFailed: .connectionFailed
+            case .proxyFailed(_, _, let error) where error.concernsTarget: .connectionFailed
+            case .proxyFailed(_, _, let error): error.concernsSettings ? .invalidConfiguration : .proxyFailed
             case .resolverFailed, .timedOut: .resolverFailed
             case .cancelled: .cancelled
             }

@@ -75,7 +75,8 @@ extension XMPPError {
         if streamError?.condition == .seeOtherHost { return false }
         return switch code {
         case .connectionLost, .timedOut, .streamError, .protocolViolation, .tlsUnavailable: true
-        case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .tlsFailed, .certificateRejected,
+        case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .proxyFailed, .tlsFailed,
+            .certificateRejected,
             .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated, .bindingFailed,
             .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled, .invalidConfiguration,
             .storageFailed:
