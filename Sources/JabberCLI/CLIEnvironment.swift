@@ -47,6 +47,11 @@ package struct CLIEnvironment: Sendable {
         @Sendable (_ words: [String], _ socket: String, _ seconds: Double) throws(ControlError) -> Bool = {
             (_, _, _) throws(ControlError) in true
         }
+    /// Runs a command of the shell with these bytes as its standard input and these variables besides its own; waits for its end,
+    /// and gives its exit code.
+    package var runCommand: @Sendable (_ command: String, _ input: [UInt8], _ variables: [String: String]) -> Int32 = {
+        (_, _, _) in 127
+    }
     /// Whether a process, or any when none is named, holds the place of a socket as its daemon.
     package var isDaemonAlive: @Sendable (_ socket: String, _ process: Int32?) -> Bool = { _, _ in false }
     /// Makes sure that enough files may be open for a command that talks to a daemon.

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import JabberControl
+internal import SocketIO
 
 /// The process's own streams, variables and time zone as a ``CLIEnvironment``.
 enum StandardStreams {
@@ -36,6 +37,7 @@ enum StandardStreams {
         environment.startDaemon = { (words, socket, seconds) throws(ControlError) in
             try launcher.start(words, socket: SocketPlace(socket), seconds: seconds)
         }
+        environment.runCommand = { runCommand($0, input: $1, variables.merging($2) { _, new in new }) }
         environment.isDaemonAlive = { SocketPlace($0).isTaken(by: $1) }
         environment.makeRoom = { () throws(ControlError) in try OpenFiles.makeRoom() }
         environment.localTime = { LocalTime.text($0) }
@@ -44,6 +46,38 @@ enum StandardStreams {
         environment.watchReader = { terminal.watchReader(of: 1, $0) }
         environment.strangeArgument = strangeArgument()
         return environment
+    }
+
+    /// Runs a command of the shell to its end. One that cannot be started is one that the shell does not find.
+    private static func runCommand(_ command: String, input: [UInt8], _ variables: [String: String]) -> Int32 {
+        guard let (child, writing) = spawn(command, variables) else { return 127 }
+        // One that does not read it all ends the writing, and nothing else.
+        try? FileDescriptor(writing).writeAll(input, name: "an event")
+        close(writing)
+        return child.wait()
+    }
+
+    /// One command at a time is started: another would inherit the pipe, and keep the end of the input from its command.
+    private static let spawning = Locked(())
+
+    private static func spawn(_ command: String, _ variables: [String: String]) -> (ChildProcess, writing: Int32)? {
+        spawning.withLock { _ in
+            var ends: (Int32, Int32) = (-1, -1)
+            let isOpen = withUnsafeMutableBytes(of: &ends) { bytes in
+                bytes.bindMemory(to: Int32.self).baseAddress.map { pipe($0) == 0 } ?? false
+            }
+            guard isOpen else { return nil }
+            defer { close(ends.0) }
+            var environment = variables
+            environment["JABBERCTL_PASSWORD"] = nil
+            let child = try? ChildProcess(
+                ["/bin/sh", "-c", command], environment: environment, descriptors: [(ends.0, 0), (1, 1), (2, 2)])
+            guard let child else {
+                close(ends.1)
+                return nil
+            }
+            return (child, ends.1)
+        }
     }
 
     /// A descriptor that can only be written to never has anything to read: poll(2) would wait for it without end.

@@ -101,6 +101,9 @@ struct Surroundings {
     var breaksPipe = false
     /// Whether the reader of the output goes when it is first looked for.
     var readerLeaves = false
+    /// What a command of the shell does.
+    var shell: @Sendable (_ command: String, _ input: [UInt8], _ variables: [String: String]) -> Int32 = { _, _, _ in 0
+    }
     /// Stands still unless a test says otherwise: a busy machine is no reason for a time-out.
     var clock: any StreamClock = TestClock()
 }
@@ -149,6 +152,7 @@ func jabberctl(
         guard let text = surroundings.descriptors[number] else { throw ControlError(.inputOutput, "not open") }
         return Array(text.utf8)
     }
+    environment.runCommand = surroundings.shell
     if surroundings.readerLeaves { environment.watchReader = { gone in gone() } }
     let code = await CommandRunner.run(environment)
     return CommandRun(

@@ -109,6 +109,30 @@ struct ProcessTests {
         #expect(run.errors == "jabberctl: there is no command \"pign\"; did you mean \"ping\"?\n")
     }
 
+    @Test("the command of --exec has the event, its texts unharmed, and neither a password nor a descriptor of ours")
+    func exec() throws {
+        let variables = try variables(
+            daemon: #"""
+                for n in 1 2; do
+                    say '"method":"event","params":{"request":1,"event":{"type":"message","id":"'$n'","body":"`id`$(id);'"'"'x"}}'
+                done
+                """#)
+        let script = """
+            "$0" listen --count 2 --exec 'cat; echo "$JABBERCTL_EVENT_BODY"; ls /proc/$$/fd | tr "\n" " "; exit 3'; echo $?
+            """
+        let run = try shell(script, variables.merging(["JABBERCTL_PASSWORD": "geheim"]) { _, new in new })
+        let body = "`id`$(id);'x"
+        let lines = ["1", "2"].flatMap { id in
+            [#"{"type":"message","id":"\#(id)","body":"\#(body)"}"#, body]
+        }
+        let shown = run.output.split(separator: "\n").map(String.init)
+        #expect(shown.count == 5 && Array(shown.prefix(2)) == Array(lines.prefix(2)), "\(run.output)")
+        #expect(
+            shown.dropFirst(2).first == "0 1 2 " + lines[2] && shown.last?.hasPrefix("0 1 2 ") == true, "\(run.output)")
+        #expect(run.errors.components(separatedBy: "the command ended with 3").count == 3, "\(run.errors)")
+        #expect(!(run.output + run.errors).contains("geheim"))
+    }
+
     @Test("a reader that does not read can neither keep it from ending upon a signal nor beyond its time")
     func stuckReader() throws {
         let flood = """

@@ -8,13 +8,65 @@ enum ListenCommand {
     static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
         var params = context.parameters(of: command)
         if params["kind"] == nil { params["kind"] = ["message"] }
+        let consumer = context.line.value("consumer")
+        let shell = context.line.value("exec")
+        // How far it has come is for what the command says: only the daemon would know that an event was shown.
+        let acknowledges = shell != nil && consumer != nil && context.line.value("ack") != "manual"
+        if acknowledges { params["ack"] = "manual" }
         if try context.showRequest("listen", params) { return .done }
+        if let shell {
+            let runner = EventRunner(context, shell, stopsAtFailure: consumer != nil)
+            return try await DaemonSession.run(context, limit: context.options.timeout) {
+                session throws(ControlError) in
+                try await run(runner, params, session, acknowledging: acknowledges ? consumer : nil)
+            }
+        }
         let printer = EventPrinter(context, most: context.line.int("count"))
         return try await DaemonSession.run(context, limit: context.options.timeout) { session throws(ControlError) in
             _ = try await session.call("listen", params) { event in printer.show(event) }
             if let failure = printer.failure { throw failure }
             return .done
         }
+    }
+}
+
+extension ListenCommand {
+    /// Runs commands for events until there were enough, one fails whose event must not be lost, or the daemon goes.
+    private static func run(
+        _ runner: EventRunner, _ params: JSONObject, _ session: DaemonSession, acknowledging consumer: String?
+    ) async throws(ControlError) -> ExitCode {
+        let acknowledging = Task { () -> ControlError? in
+            var failure: ControlError?
+            for await cursor in runner.dealtWith {
+                guard let consumer, failure == nil else { continue }
+                do throws(ControlError) {
+                    _ = try await session.call("ack", ["consumer": .string(consumer), "cursor": .string(cursor)])
+                } catch {
+                    failure = error
+                }
+            }
+            return failure
+        }
+        // The next event, which would notice, may be days away.
+        let failing = Task {
+            for await failure in runner.failures {
+                _ = await runner.close()
+                _ = await acknowledging.value
+                await session.end(failure)
+            }
+        }
+        let outcome: Result<JSONValue, ControlError>
+        do throws(ControlError) {
+            outcome = .success(try await session.call("listen", params) { event in runner.take(event) })
+        } catch {
+            outcome = .failure(error)
+        }
+        let failure = await runner.close()
+        await failing.value
+        let unwritten = await acknowledging.value
+        if let failure = failure ?? unwritten { throw failure }
+        _ = try outcome.get()
+        return .done
     }
 }
 

@@ -136,6 +136,11 @@ struct DaemonSession: Sendable {
         return try await client.call(method, params, onEvent: onEvent)
     }
 
+    /// Ends every call, with an error.
+    func end(_ error: ControlError) async {
+        await client.fail(error)
+    }
+
     private func password(for error: ControlError) throws(ControlError) -> String {
         let environment = context.environment
         if let password = environment.variables["JABBERCTL_PASSWORD"], !password.isEmpty {

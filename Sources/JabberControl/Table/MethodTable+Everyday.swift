@@ -110,6 +110,10 @@ extension MethodTable {
                 + "latest 10000 of them for 30 days, over restarts: --since shows those after a cursor first. When some of them are "
                 + "gone already, an event of the type gap says so. Presence, who types, and who comes and goes in rooms is shown as it "
                 + "happens, and not kept. Without such a daemon nothing is kept.",
+            "With --exec the command has the event as a line of JSON on its standard input, and what is no object or list of it in "
+                + "variables such as JABBERCTL_EVENT_FROM and JABBERCTL_EVENT_BODY. With --consumer an event has been dealt with when "
+                + "its command has ended with 0; with any other code listen ends, exit code 75, and the next one of that name begins "
+                + "with that event. One whose command runs when the power goes comes again.",
         ]
         command.options = [
             .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),
@@ -132,6 +136,12 @@ extension MethodTable {
                 "manual: how far it comes is for the command ack to say",
                 default: "auto"),
             .value("count", nil, "N", .whole(1...1_000_000_000), "end after this many events"),
+            .value(
+                "exec", nil, "COMMAND", "run this command of the shell for each event instead of showing it",
+                isParameter: false),
+            .value(
+                "jobs", nil, "N", .whole(1...64), "how many commands of --exec may run at a time", default: "1",
+                isParameter: false),
         ]
         command.place = .daemonStream
         command.result = [api, account]
@@ -176,7 +186,10 @@ extension MethodTable {
             FieldSpec("reason", "object", "account, retraction, room: why: code, message"),
             FieldSpec("after", "string", "gap: the cursor that was asked for; what came next after it is gone"),
         ]
-        command.examples = ["jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body"]
+        command.examples = [
+            "jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body",
+            #"jabberctl listen --exec 'notify-send "$JABBERCTL_EVENT_BODY"'"#,
+        ]
         return command
     }
 }
