@@ -162,7 +162,13 @@ extension XMPPError {
     /// What to think of refused credentials. A login that is bound to the channel fails too when somebody sits in between.
     private static func advice(_ mechanism: String) -> String {
         let isBound = mechanism.hasSuffix("-PLUS") || mechanism.hasSuffix("-EXPR") || mechanism.hasSuffix("-ENDP")
-        return " Check the address and the password."
+        let proof =
+            switch mechanism {
+            case "EXTERNAL": "certificate"
+            case "OAUTHBEARER": "access token"
+            default: "password"
+            }
+        return " Check the address and the \(proof)."
             + (isBound
                 ? " The login was bound to the TLS channel: if both are right, somebody else holds the other end of it, with "
                     + "a certificate that is valid all the same (channel binding mismatch)." : "")

@@ -53,6 +53,8 @@ struct AccountTests {
             (["--host", String(repeating: "h", count: 254)], 65, "253 bytes"),
             (["--proxy", "127.0.0.1:9050"], 65, "like socks5://"), (["--proxy", "socks4://h:1"], 65, "like socks5://"),
             (["--proxy", "socks5://me:geheim@h:1"], 64, "other programs can see"),
+            (["--certificate", "none.pem"], 66, "--certificate names"),
+            (["--key", "none.pem"], 66, "--key names"), (["--key", "no.pem"], 64, "without --certificate"),
             (["--ca", "none.pem"], 66, "there is no"),
             (["--ca", "no.pem"], 65, "no certificate"),
         ] as [([String], Int32, String)])
@@ -112,6 +114,33 @@ struct AccountTests {
         #expect(folder.text(file).contains("geheim") && folder.mode(file) == 0o600)
         let variable = await run("account", "list", variables: ["JABBERCTL_PROXY": "http://me:geheim@h:1"])
         #expect(variable.code == 64 && !variable.errors.contains("geheim"))
+    }
+
+    @Test("a certificate and a command for tokens stand in for the password; the key goes with its certificate")
+    func proofs() async throws {
+        for name in ["c.pem", "k.pem", "d.p12"] { try folder.write("x", to: name) }
+        let added = await run(
+            "account", "add", "me@example.org", "--certificate", "c.pem", "--key", "k.pem", "--token-command",
+            "oauth me")
+        #expect(added.code == 0 && added.errors.isEmpty, "\(added)")
+        let path = JSONValue.string(folder.path + "/c.pem")
+        #expect(
+            (try? JSONReader.read(folder.text(file).utf8)) == [
+                "jid": "me@example.org", "certificate": path, "key": .string(folder.path + "/k.pem"),
+                "accessTokenCommand": ["oauth", "me"],
+            ])
+        #expect(await run("account", "show", "-g", "tokenSource").output == "command\n")
+        let moved = await run(
+            "account", "set", "--certificate", "d.p12", "--certificate-password-command", "pass p12", "--unset", "token"
+        )
+        #expect(moved.code == 0, "\(moved)")
+        #expect(
+            (try? JSONReader.read(folder.text(file).utf8)) == [
+                "jid": "me@example.org", "certificate": .string(folder.path + "/d.p12"),
+                "certificatePasswordCommand": ["pass", "p12"],
+            ])
+        #expect(await run("account", "set", "--unset", "certificate").code == 0)
+        #expect((try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org"])
     }
 
     @Test("a misspelt setting is told where the account is shown")

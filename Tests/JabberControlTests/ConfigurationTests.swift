@@ -158,6 +158,24 @@ struct ConfigurationTests {
         #expect(moved.proxy == "socks5://i:2" && moved.proxyPasswordCommand == nil)
     }
 
+    @Test(
+        "a file with a token or with the password of a certificate is guarded as well, and neither is shown",
+        arguments: ["accessToken", "certificatePassword"])
+    func otherSecrets(key: String) throws {
+        let file = "config/jabberctl/accounts/me.json"
+        let text = #"{"jid":"me@example.org","certificate":"/c","key":"/k","\#(key)":"geheim"}"#
+        try folder.write(text, to: file, mode: 0o640)
+        #expect { try ConfigurationFile(paths: folder.paths).account("me") } throws: {
+            ($0 as? ControlError)?.code == .permissions
+        }
+        try folder.write(text, to: file)
+        let account = try ConfigurationFile(paths: folder.paths).account("me")
+        #expect(account.hasOtherProof && account.json[key] == "geheim")
+        let shown = String(decoding: JSONValue.object(account.publicJSON).encoded(), as: UTF8.self)
+        #expect(!shown.contains("geheim") && shown.contains(#""certificate":"/c","key":"/k""#))
+        #expect(shown.contains(#""tokenSource":"configuration""#) == (key == "accessToken"))
+    }
+
     @Test("settings that others can change are refused even without a secret")
     func writable() throws {
         try folder.write("{}", to: "config/jabberctl/config.json", mode: 0o666)
@@ -184,6 +202,8 @@ struct ConfigurationTests {
             (#"{"jid":"a@b","tls":"none"}"#, "direct or starttls"),
             (#"{"jid":"a@b","passwordCommand":[]}"#, "\"passwordCommand\" must be"), ("[]", "must be an object"),
             (#"{"jid":"a@b","proxy":"h:1"}"#, "\"proxy\" must be like socks5://"),
+            (#"{"jid":"a@b","key":"/k"}"#, "\"key\" needs \"certificate\""),
+            (#"{"jid":"a@b","accessTokenCommand":[]}"#, "\"accessTokenCommand\" must be"),
             (#"{"jid":"a@b","proxyPasswordCommand":1}"#, "\"proxyPasswordCommand\" must be"),
             (#"{"jid":"a@b","priority":128}"#, "-128 to 127"), ("{\n jid: }", "line 2, column 7"),
         ])

@@ -167,6 +167,86 @@ struct LoginTests {
         }
     }
 
+    @Test(
+        "A certificate of the settings logs in (EXTERNAL), in PEM and in PKCS #12; a key that others can read does not")
+    func certificate() async throws {
+        try await Self.withSettings([:]) { server, folder in
+            let made = try server.authority.issue(
+                names: [.xmppAddress("juliet@example.org")], flaw: .missingServerPurpose)
+            func write(_ bytes: [UInt8], to name: String, mode: Int = 0o600) throws -> JSONValue {
+                let file = folder.appending(path: name)
+                try Data(bytes).write(to: file)
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+                return .string(file.path)
+            }
+            let certificate = try write(made.certificate, to: "cert.pem", mode: 0o644)
+            let key = try write(made.privateKey, to: "key.pem")
+            let open = try write(made.privateKey, to: "open.pem", mode: 0o640)
+            let both = try write(made.certificate + made.privateKey, to: "both.pem")
+            let p12 = try write(try made.pkcs12(password: "p12"), to: "me.p12")
+            let cases: [(JSONObject, ExitCode?, String)] = [
+                (["certificate": certificate, "key": key], nil, ""), (["certificate": both], nil, ""),
+                (["certificate": p12, "certificatePassword": "p12"], nil, ""),
+                (["certificate": p12, "certificatePasswordCommand": "/bin/echo p12"], nil, ""),
+                (["certificate": p12, "certificatePassword": "falsch"], .configuration, "cannot be read"),
+                (["certificate": p12, "key": key], .configuration, "leave \"key\" out"),
+                (["certificate": certificate, "key": open], .configuration, "chmod 600"),
+                (["certificate": certificate], .configuration, "private key"),
+                (["certificate": "/nonexistent/cert.pem"], .noInput, "/nonexistent/cert.pem"),
+            ]
+            for (keys, code, words) in cases {
+                try Self.replace(with: keys, in: folder)
+                let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+                let error = await daemon.failure("ping", ["session": [:]])
+                #expect(error?.exit == code && (error?.message.contains(words) ?? true), "\(error as Any)")
+                #expect(error?.message.contains("falsch") != true)
+                await daemon.end()
+            }
+        } options: { options in
+            options.asksForCertificates = true
+            options.mechanisms.append("EXTERNAL")
+        }
+    }
+
+    @Test(
+        "An access token of the settings logs in (OAUTHBEARER); a command is asked at each login, so that a new one counts"
+    )
+    func accessToken() async throws {
+        try await Self.withSettings([:]) { server, folder in
+            let token = folder.appending(path: "token")
+            let cases: [(JSONObject, String, ExitCode?)] = [
+                (["accessToken": "secret"], "", nil), (["accessToken": "stale"], "", .authenticationRefused),
+                (["accessTokenCommand": "/bin/false"], "", .configuration),
+            ]
+            for (keys, _, code) in cases {
+                try Self.replace(with: keys, in: folder)
+                let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+                let error = await daemon.failure("ping", ["session": [:]])
+                #expect(error?.exit == code && error?.message.contains("stale") != true, "\(error as Any)")
+                await daemon.end()
+            }
+            try Self.replace(with: ["accessTokenCommand": ["/bin/cat", .string(token.path)]], in: folder)
+            let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+            try Data("stale\n".utf8).write(to: token)
+            let stale = await daemon.failure("ping", ["session": [:]])
+            #expect(stale?.exit == .authenticationRefused && stale?.message.contains("access token") == true)
+            try Data("secret\n".utf8).write(to: token)
+            #expect(try await daemon.call("ping", ["session": [:]]).string("jid") == "example.org")
+            await daemon.end()
+        } options: { options in
+            options.mechanisms = ["OAUTHBEARER"]
+        }
+    }
+
+    /// Gives the account `home` these keys in the place of those that a test has given it before.
+    private static func replace(with keys: JSONObject, in folder: URL) throws {
+        let base = folder.appending(path: "base.json")
+        let file = folder.appending(path: "config.json")
+        if !FileManager.default.fileExists(atPath: base.path) { try FileManager.default.copyItem(at: file, to: base) }
+        try Data(contentsOf: base).write(to: file)
+        try add(keys, to: folder)
+    }
+
     /// Adds keys to the account `home`.
     private static func add(_ keys: JSONObject, to folder: URL) throws {
         let file = folder.appending(path: "config.json")
@@ -202,9 +282,13 @@ struct LoginTests {
 
     /// Runs `body` with a server and a folder of settings with one account, `home`.
     private static func withSettings(
-        _ keys: JSONObject, _ body: (LoopbackServer, URL) async throws -> Void
+        _ keys: JSONObject, _ body: (LoopbackServer, URL) async throws -> Void,
+        options change: (inout LoopbackOptions) -> Void = { _ in }
     ) async throws {
-        let server = try await LoopbackServer.start(domain: "example.org", accounts: ["juliet": "secret"])
+        var options = LoopbackOptions()
+        change(&options)
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret"], options: options)
         let folder = FileManager.default.temporaryDirectory.appending(path: "daemon-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -136,11 +136,15 @@ struct AccountCommands {
         if let resource = account.resource { try ShallowAddress.check(resource: resource) }
         account.priority = line.int("priority")
         account.allowPlain = line.has("allow-plain")
+        try takeProofs(line)(&account)
+        try requireWholeProof(of: account)
         if let command = line.value("password-command") {
             account.passwordCommand = try CommandWords.split(command)
         } else if !line.has("no-password") {
             account.password = imported?.password
-            if account.password == nil { account.password = try newPassword(of: address.bare, isRequired: false) }
+            if account.password == nil, !account.hasOtherProof || context.options.passwordDescriptor != nil {
+                account.password = try newPassword(of: address.bare, isRequired: false)
+            }
         }
         let (commands, added) = (self, account)
         try change { (configuration) throws(ControlError) in
@@ -168,13 +172,15 @@ struct AccountCommands {
         let keys = [
             "host", "port", "tls", "proxy", "proxy-password-command", "ca", "resource", "priority", "allow-plain",
         ]
+        let proofs = ["certificate", "key", "certificate-password-command", "token-command"].filter(line.isTyped)
+        let takeProofs = try takeProofs(line)
         let given = keys.filter(line.isTyped)
         let proxyCommand = try line.value("proxy-password-command").map(CommandWords.split)
         let unset = line.value("unset")?.split(separator: ",").map(String.init) ?? []
-        guard !given.isEmpty || !unset.isEmpty else {
+        guard !given.isEmpty || !unset.isEmpty || !proofs.isEmpty else {
             throw ControlError(.usage, "nothing to set; see: jabberctl help account set")
         }
-        if let both = given.first(where: unset.contains) {
+        if let both = (given + proofs).first(where: unset.contains) {
             throw ControlError(.usage, "--\(both) and --unset \(both) contradict each other")
         }
         if given.contains("resource"), let resource = line.value("resource") {
@@ -192,9 +198,12 @@ struct AccountCommands {
                 case "ca": account.ca = isGiven ? session.ca : nil
                 case "resource": account.resource = isGiven ? line.value("resource") : nil
                 case "priority": account.priority = isGiven ? line.int("priority") : nil
+                case "certificate": account.show(certificate: nil)
+                case "token": (account.accessTokenCommand, account.accessToken) = (nil, nil)
                 default: account.allowPlain = isGiven
                 }
             }
+            takeProofs(&account)
         }
         let name = account.name
         change(&account)
@@ -202,12 +211,35 @@ struct AccountCommands {
             throw ControlError(
                 .usage, "the host of \(name) is a WebSocket, whose address says it all: leave --\(key) out")
         }
+        try requireWholeProof(of: account)
         try self.change { (configuration) throws(ControlError) in
             var account = try configuration.account(name)
             change(&account)
             try configuration.save(account)
         }
         try show(account)
+    }
+
+    private func requireWholeProof(of account: AccountConfiguration) throws(ControlError) {
+        guard account.key == nil || account.certificate != nil else {
+            throw ControlError(.usage, "--key is of no use without --certificate")
+        }
+    }
+
+    /// Takes what is logged in with beside a password from the options; what is not named stays as it is.
+    private func takeProofs(_ line: CommandLine) throws(ControlError) -> (inout AccountConfiguration) -> Void {
+        let files = ["certificate", "key"].map { line.value($0).map(context.environment.absolute) }
+        for (option, file) in zip(["certificate", "key"], files) {
+            if let file { try SettingsCheck.proof(file, option) }
+        }
+        let password = try line.value("certificate-password-command").map(CommandWords.split)
+        let token = try line.value("token-command").map(CommandWords.split)
+        return { account in
+            if let certificate = files[0] { account.show(certificate: certificate) }
+            if let key = files[1] { account.key = key }
+            if let password { (account.certificatePasswordCommand, account.certificatePassword) = (password, nil) }
+            if let token { (account.accessTokenCommand, account.accessToken) = (token, nil) }
+        }
     }
 
     private mutating func remove() throws(ControlError) {

@@ -63,6 +63,15 @@ enum SettingsCheck {
         }
     }
 
+    /// Refuses a file of a certificate or key that is missing; the daemon looks closer.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/fileMissing`` or `inputOutput`.
+    static func proof(_ path: String, _ option: String) throws(ControlError) {
+        guard try PrivateFile.read(path) != nil else {
+            throw ControlError(.fileMissing, "there is no \(path), which --\(option) names")
+        }
+    }
+
     /// Refuses a file of trust anchors that is missing, or that holds none.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/fileMissing``, ``ControlErrorCode/badData`` or `inputOutput`.

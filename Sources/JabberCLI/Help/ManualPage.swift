@@ -42,7 +42,8 @@ enum ManualPage {
             + "invisible characters are shown as \\u{hex}.",
         "The password of an account is looked for in this order: --password-fd, a systemd credential "
             + "(jabberctl.NAME or jabberctl in $CREDENTIALS_DIRECTORY), passwordCommand in the settings, password in the "
-            + "settings, JABBERCTL_PASSWORD, the terminal.",
+            + "settings, JABBERCTL_PASSWORD, the terminal. An access token comes from a systemd credential "
+            + "(jabberctl-token.NAME or jabberctl-token), accessTokenCommand or accessToken.",
     ]
 
     private static let variables = [
@@ -60,8 +61,9 @@ enum ManualPage {
         (
             "$XDG_CONFIG_HOME/jabberctl/accounts/NAME.json",
             "one account: jid, host, port, tls (direct or starttls), proxy (socks5:// or http://[NAME[:PASSWORD]@]HOST:PORT), "
-                + "proxyPasswordCommand, ca, resource, priority, allowPlain, passwordCommand, password. A file with a "
-                + "password must be yours alone (mode 0600)"
+                + "proxyPasswordCommand, ca, resource, priority, allowPlain, passwordCommand, password, certificate and key (files), "
+                + "certificatePasswordCommand, certificatePassword, accessTokenCommand, accessToken. A file with a password, "
+                + "a token or a private key must be yours alone (mode 0600)"
         ),
         ("/etc/jabberctl/config.json", "the administrator's settings, below the user's"),
         ("$XDG_RUNTIME_DIR/jabberctl/control.sock", "control socket of a running daemon"),

@@ -13,7 +13,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     /// The keys that this version knows, in the order in which they are written.
     package static let knownKeys = [
         "jid", "host", "port", "tls", "proxy", "proxyPasswordCommand", "ca", "resource", "priority", "allowPlain",
-        "passwordCommand", "password",
+        "passwordCommand", "password", "certificate", "key", "certificatePasswordCommand", "certificatePassword",
+        "accessTokenCommand", "accessToken",
     ]
 
     /// The account's name in commands and files: letters, digits, `.`, `-`, `_`, `@`.
@@ -43,6 +44,18 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var passwordCommand: [String]?
     /// The password itself.
     package var password: String?
+    /// The file of a client certificate (SASL EXTERNAL): PEM, or PKCS #12 with its key in it.
+    package var certificate: String?
+    /// The file of its private key in PEM; absent: ``certificate`` holds it.
+    package var key: String?
+    /// A program and its arguments whose first line of output is the password of ``certificate`` in PKCS #12.
+    package var certificatePasswordCommand: [String]?
+    /// That password itself.
+    package var certificatePassword: String?
+    /// A program and its arguments whose first line of output is an access token (SASL OAUTHBEARER); asked at each login.
+    package var accessTokenCommand: [String]?
+    /// The access token itself.
+    package var accessToken: String?
     /// Keys of later versions, kept when the file is written again.
     package var unknown: JSONObject
 
@@ -71,10 +84,21 @@ package struct AccountConfiguration: Hashable, Sendable {
 
     /// Whether the object of an account holds a secret, so that its file must be the owner's alone.
     package static func holdsSecret(_ object: JSONObject) -> Bool {
-        if object["password"] != nil { return true }
+        if ["password", "certificatePassword", "accessToken"].contains(where: { object[$0] != nil }) { return true }
         guard let proxy = object["proxy"]?.stringValue else { return false }
         // What cannot be read may be meant to be one.
         return ProxyAddress(proxy).map { $0.password != nil } ?? proxy.contains("@")
+    }
+
+    /// Whether the account has something else than a password to log in with.
+    package var hasOtherProof: Bool { certificate != nil || accessTokenCommand != nil || accessToken != nil }
+
+    /// Puts another certificate in the place of the present one; its key and its password go with that one.
+    package mutating func show(certificate: String?) {
+        self.certificate = certificate
+        key = nil
+        certificatePasswordCommand = nil
+        certificatePassword = nil
     }
 
     /// Whether ``host`` is the address of a WebSocket, beside which ``port`` and ``tls`` have no place.
@@ -116,6 +140,13 @@ package struct AccountConfiguration: Hashable, Sendable {
             tls = mode
         }
         passwordCommand = try reader.command("passwordCommand")
+        certificate = try reader.string("certificate")
+        key = try reader.string("key")
+        guard key == nil || certificate != nil else { throw reader.error("\"key\" needs \"certificate\" beside it") }
+        certificatePasswordCommand = try reader.command("certificatePasswordCommand")
+        certificatePassword = try reader.string("certificatePassword")
+        accessTokenCommand = try reader.command("accessTokenCommand")
+        accessToken = try reader.string("accessToken")
         for entry in object.entries where !Self.knownKeys.contains(entry.key) { unknown[entry.key] = entry.value }
     }
 
@@ -127,7 +158,12 @@ package struct AccountConfiguration: Hashable, Sendable {
             "proxyPasswordCommand": proxyPasswordCommand.map { .strings($0) }, "ca": ca.map(JSONValue.string),
             "resource": resource.map(JSONValue.string), "priority": priority.map { .integer(Int64($0)) },
             "allowPlain": allowPlain ? true : nil, "passwordCommand": passwordCommand.map { .strings($0) },
-            "password": password.map(JSONValue.string),
+            "password": password.map(JSONValue.string), "certificate": certificate.map(JSONValue.string),
+            "key": key.map(JSONValue.string),
+            "certificatePasswordCommand": certificatePasswordCommand.map { .strings($0) },
+            "certificatePassword": certificatePassword.map(JSONValue.string),
+            "accessTokenCommand": accessTokenCommand.map { .strings($0) },
+            "accessToken": accessToken.map(JSONValue.string),
         ])
         for entry in unknown.entries { object[entry.key] = entry.value }
         return object
@@ -136,13 +172,19 @@ package struct AccountConfiguration: Hashable, Sendable {
     /// The object as it may be shown: where the password comes from, never the password.
     package var publicJSON: JSONObject {
         var object: JSONObject = ["name": .string(name)]
-        let hidden: Set = ["password", "passwordCommand", "proxyPasswordCommand"]
+        let hidden: Set = [
+            "password", "passwordCommand", "proxyPasswordCommand", "certificatePassword", "certificatePasswordCommand",
+            "accessToken", "accessTokenCommand",
+        ]
         for entry in json.entries where !hidden.contains(entry.key) && Self.knownKeys.contains(entry.key) {
             object[entry.key] = entry.value
         }
         if let proxy { object["proxy"] = .string(ProxyAddress(proxy)?.publicText ?? "") }
         object["passwordSource"] = .string(
             passwordCommand != nil ? "command" : password != nil ? "configuration" : "none")
+        if accessTokenCommand != nil || accessToken != nil {
+            object["tokenSource"] = accessTokenCommand != nil ? "command" : "configuration"
+        }
         return object
     }
 }

@@ -28,15 +28,40 @@ package struct PasswordSource: Sendable {
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
     package func password(of account: AccountConfiguration) throws(ControlError) -> String? {
-        if let folder = environment["CREDENTIALS_DIRECTORY"] {
-            for name in ["jabberctl.\(account.name)", "jabberctl"] where !name.contains("/") {
-                if let contents = try PrivateFile.read("\(folder)/\(name)") {
-                    return try Self.firstLine(contents.bytes, of: "the credential \(name)")
-                }
-            }
-        }
+        if let password = try credential("jabberctl", account) { return password }
         guard let command = account.passwordCommand else { return account.password }
         return try run(command, "the password command of account \"\(account.name)\"")
+    }
+
+    /// A credential that systemd hands over, for one account or for all; `nil` when there is none.
+    private func credential(_ name: String, _ account: AccountConfiguration) throws(ControlError) -> String? {
+        guard let folder = environment["CREDENTIALS_DIRECTORY"] else { return nil }
+        for name in ["\(name).\(account.name)", name] where !name.contains("/") {
+            if let contents = try PrivateFile.read("\(folder)/\(name)") {
+                return try Self.firstLine(contents.bytes, of: "the credential \(name)")
+            }
+        }
+        return nil
+    }
+
+    /// The access token of an account; `nil` when there is none anywhere. Blocks as ``password(of:)``.
+    ///
+    /// Order: the credential `jabberctl-token.NAME`, the credential `jabberctl-token`, `accessTokenCommand`, `accessToken`.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
+    package func accessToken(of account: AccountConfiguration) throws(ControlError) -> String? {
+        if let token = try credential("jabberctl-token", account) { return token }
+        guard let command = account.accessTokenCommand else { return account.accessToken }
+        return try run(command, "the token command of account \"\(account.name)\"")
+    }
+
+    /// The password of an account's certificate: what `certificatePasswordCommand` says, else `certificatePassword`; `nil` when
+    /// there is none. Blocks as ``password(of:)``.
+    ///
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
+    package func certificatePassword(of account: AccountConfiguration) throws(ControlError) -> String? {
+        guard let command = account.certificatePasswordCommand else { return account.certificatePassword }
+        return try run(command, "the certificate's password command of account \"\(account.name)\"")
     }
 
     /// The password for an account's proxy: what `proxyPasswordCommand` says, else what is in the address itself; `nil` when

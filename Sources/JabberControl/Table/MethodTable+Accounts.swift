@@ -75,7 +75,7 @@ extension MethodTable {
                 + "file that only you can read. With --password-command it is not stored but asked from a program at each "
                 + "login.",
             "The first account becomes the default one. --host, --port, --tls, --proxy and --ca are stored with the account.",
-            proxyNote,
+            proofNote, proxyNote,
             "--import reads address, password, host and port from the settings file of sendxmpp.",
         ]
         command.arguments = [
@@ -83,7 +83,8 @@ extension MethodTable {
         ]
         command.options = [
             .value("name", nil, "NAME", "name of the account", default: "the address"),
-            resource, priority, allowPlain, passwordCommand, proxyPasswordCommand,
+            resource, priority, allowPlain, passwordCommand, proxyPasswordCommand, certificate, key,
+            certificatePasswordCommand, tokenCommand,
             .flag("no-password", nil, "store no password"),
             .value("import", nil, "FILE", .file, "take address and password from sendxmpp's file"),
             .flag("default", nil, "make it the default account"),
@@ -99,15 +100,18 @@ extension MethodTable {
         command.details = [
             "--host, --port, --tls, --proxy, --ca and the options below are stored with the account; what is not named stays as it is. "
                 + "--unset takes settings away. For another password there is account passwd.",
-            proxyNote,
+            proofNote, proxyNote,
             "A daemon that runs takes the change with: jabberctl daemon reload",
         ]
         command.arguments = [name]
         command.options = [
-            resource, priority, allowPlain, proxyPasswordCommand,
+            resource, priority, allowPlain, proxyPasswordCommand, certificate, key, certificatePasswordCommand,
+            tokenCommand,
             .value(
                 "unset", nil, "KEY,KEY",
-                .choices(["host", "port", "tls", "proxy", "ca", "resource", "priority", "allow-plain"]),
+                .choices([
+                    "host", "port", "tls", "proxy", "ca", "resource", "priority", "allow-plain", "certificate", "token",
+                ]),
                 "take these settings away"),
         ]
         command.result = [api] + fields
@@ -139,6 +143,18 @@ extension MethodTable {
         + "port 5222 and 5223, then the WebSocket that it publishes. A name goes into the address, socks5://NAME@HOST:PORT; "
         + "its password into the settings file or to --proxy-password-command, never onto the command line."
 
+    private static let certificate = OptionSpec.value(
+        "certificate", nil, "FILE", .file, "certificate to log in with (EXTERNAL), in PEM or PKCS #12")
+    private static let key = OptionSpec.value(
+        "key", nil, "FILE", .file, "its private key in PEM, when the certificate's file lacks it")
+    private static let certificatePasswordCommand = OptionSpec.value(
+        "certificate-password-command", nil, "COMMAND", "program that prints the password of the PKCS #12 file")
+    private static let tokenCommand = OptionSpec.value(
+        "token-command", nil, "COMMAND", "program that prints an access token (OAUTHBEARER), asked at each login")
+    private static let proofNote =
+        "With --certificate or --token-command no password is needed; one that is there is used where the server offers "
+        + "neither. A file with a private key must be yours alone (mode 0600)."
+
     private static let fields = [
         FieldSpec("name", "string", "name of the account"), FieldSpec("jid", "string", "its address"),
         FieldSpec("host", "string", "host to connect to, when set"),
@@ -150,6 +166,9 @@ extension MethodTable {
         FieldSpec("priority", "integer", "presence priority, when set"),
         FieldSpec("allowPlain", "boolean", "true when logins weaker than earlier ones are allowed"),
         FieldSpec("passwordSource", "string", "command, configuration or none; never the password"),
+        FieldSpec("certificate", "string", "file of the certificate to log in with, when set"),
+        FieldSpec("key", "string", "file of its private key, when set"),
+        FieldSpec("tokenSource", "string", "command or configuration, when there is an access token; never the token"),
         FieldSpec("default", "boolean", "whether it is the default account"),
     ]
 }

@@ -62,7 +62,7 @@ extension AccountSession {
             return stream
         } catch {
             let failure = ControlError(error, account: name)
-            if error.code == .authenticationRefused { refusal = failure }
+            if error.code == .authenticationRefused, !account.renewsProof { refusal = failure }
             await lay(down: stream)
             throw failure
         }

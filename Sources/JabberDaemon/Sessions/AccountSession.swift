@@ -157,7 +157,9 @@ actor AccountSession {
         _ number: Int, isLasting: Bool, asHolder: Bool
     ) async -> Result<XMPPStream, ControlError> {
         do throws(ControlError) {
-            if asHolder, let stream, await stream.isInterrupted { return .success(try await comeBack(stream)) }
+            if asHolder, let stream, await stream.isInterrupted, let same = try await comeBackOrRenew(stream) {
+                return .success(same)
+            }
             let configuration = try await observedConfiguration(isLasting: isLasting, isKept: asHolder)
             guard !isClosed else { throw ControlError(.cancelled, "the daemon is ending", account: name) }
             guard number == loginNumber else { throw ControlError(.cancelled, "disconnected", account: name) }
@@ -205,7 +207,7 @@ actor AccountSession {
             return stream
         } catch {
             let failure = ControlError(error, account: name)
-            if error.code == .authenticationRefused { refusal = failure }
+            if error.code == .authenticationRefused, !account.renewsProof { refusal = failure }
             // The proxy may have refused the password: it is asked for again.
             if error.code == .invalidConfiguration { proxy = nil }
             if store != nil { await lay(down: stream) }
@@ -220,7 +222,14 @@ actor AccountSession {
     func configuration(password given: Password? = nil) async throws(ControlError) -> XMPPConfiguration {
         var configuration = settings.configuration
         if settings.needsPassword {
-            if let given { configuration.password = given } else { configuration.password = try await findPassword() }
+            configuration.accessToken = try await findAccessToken()
+            configuration.clientCertificate = try await findCertificate()
+            let hasProof = configuration.accessToken != nil || configuration.clientCertificate != nil
+            if let given {
+                configuration.password = given
+            } else {
+                configuration.password = try await findPassword(isRequired: !hasProof)
+            }
         }
         if account.proxyPasswordCommand != nil { configuration.proxy = try await findProxy() }
         configuration.usesStreamManagement = false
@@ -231,11 +240,14 @@ actor AccountSession {
     }
 
     /// The password: what the user gave, else what the daemon may look up.
-    private func findPassword() async throws(ControlError) -> Password {
+    ///
+    /// - Parameter isRequired: Whether there is nothing else to log in with.
+    private func findPassword(isRequired: Bool) async throws(ControlError) -> Password? {
         if let password { return password }
         let (passwords, account) = (passwords, account)
         let found = try await lookUp { () throws(ControlError) in try passwords.password(of: account) }
         guard let text = found else {
+            guard isRequired else { return nil }
             throw ControlError(
                 .passwordNeeded,
                 "no password for \(name); run: jabberctl account passwd, or give one with --password-fd", account: name)
