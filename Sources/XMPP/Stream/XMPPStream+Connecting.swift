@@ -58,103 +58,7 @@ extension XMPPStream {
         return try outcome.get()
     }
 
-    /// The place that the user names, if any.
-    private var override: ConnectionTarget? {
-        if let address = configuration.webSocket { return ConnectionTarget(address) }
-        return configuration.host.map {
-            ConnectionTarget(
-                host: $0, port: configuration.port,
-                security: configuration.hostSecurity == .directTLS ? .directTLS : .startTLS)
-        }
-    }
-
-    /// Where the server would like the session to be asked for (XEP-0198 §5). The certificate proves the domain there as
-    /// everywhere; a place that the user names comes first.
-    private var preferredTarget: ConnectionTarget? {
-        guard override == nil, let state = machine.resumableState, state.id != nil else { return nil }
-        return state.location.flatMap { ConnectionTarget(location: $0) }
-    }
-
-    private func tryTargets() async -> Result<JID, XMPPError> {
-        let domain = configuration.jid.connectDomain
-        let targets: [ConnectionTarget]
-        let context: TLSContext
-        do {
-            context = try configuration.tlsContexts.context(
-                authorities: configuration.certificateAuthorityFile, certificate: configuration.clientCertificate)
-        } catch {
-            return .failure(XMPPError(.invalidConfiguration, "TLS cannot be set up: \(error)."))
-        }
-        do {
-            log(.step, "resolving \(domain)")
-            let found = try await connector.targets(for: domain, override: override)
-            targets = (preferredTarget.map { [$0] } ?? []) + found
-        } catch {
-            return .failure(XMPPError(error, domain: domain))
-        }
-        reached(.resolved(targets.map(StreamPlace.init)))
-        await recall()
-        var failures: [XMPPError] = []
-        if let outcome = await tryEach(of: targets, context, &failures) { return outcome }
-        let others = await alternatives(after: failures, context)
-        if !others.isEmpty { reached(.resolved(others.map(StreamPlace.init))) }
-        if let outcome = await tryEach(of: others, context, &failures) { return outcome }
-        if Task.isCancelled || isDisconnecting {
-            return .failure(XMPPError(.cancelled, "Connecting to \(domain) was called off."))
-        }
-        return .failure(Self.summary(failures, domain: domain))
-    }
-
-    /// Tries one place after another until one answers with stream features.
-    ///
-    /// - Returns: What became of it; `nil` when none did, or the attempt was called off.
-    private func tryEach(
-        of targets: [ConnectionTarget], _ context: TLSContext, _ failures: inout [XMPPError]
-    ) async -> Result<JID, XMPPError>? {
-        for target in targets {
-            if Task.isCancelled || isDisconnecting { break }
-            switch await reach(target, context) {
-            case .established(let jid): return .success(jid)
-            case .failed(let error, spokeXMPP: true):
-                let domain = configuration.jid.connectDomain
-                return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
-            case .failed(let error, spokeXMPP: false):
-                if let error {
-                    failures.append(error)
-                    reached(.failed(StreamPlace(target), error))
-                }
-            }
-        }
-        return nil
-    }
-
-    /// Tries one place, twice where the first time relied too much on what was offered before.
-    func tryPlace(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
-        let outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
-        guard case .failed(let error?, _) = outcome, machine.hasAnticipated, error.mayComeOfHaste else {
-            return outcome
-        }
-        log(.step, "\(error) Trying again without relying on what was offered before.")
-        remember { $0.offered = nil }
-        return await attempt(target, context, isCautious: true)
-    }
-
-    /// One error for all targets: the most telling one, with the others' reasons.
-    private static func summary(_ failures: [XMPPError], domain: String) -> XMPPError {
-        // A refused certificate says more than a port that nothing listens on.
-        let order: [XMPPError.Code] = [
-            .certificateRejected, .tlsFailed, .tlsUnavailable, .protocolViolation, .timedOut,
-        ]
-        let telling = order.lazy.compactMap { code in failures.first { $0.code == code } }.first
-        guard var error = telling ?? failures.first else {
-            return XMPPError(.connectionFailed, "No place to connect to was found for \(domain).")
-        }
-        let others = failures.filter { $0 != error }.map(\.message)
-        if !others.isEmpty { error.message += " Also tried: " + others.joined(separator: " ") }
-        return error
-    }
-
-    private func attempt(
+    func attempt(
         _ target: ConnectionTarget, _ context: TLSContext, isCautious: Bool
     ) async -> AttemptOutcome {
         await prepareToken()
@@ -165,31 +69,22 @@ extension XMPPStream {
         let transport: any ByteTransport
         do {
             log(.step, "connecting to \(target)")
-            transport = try await connector.connect(to: target, on: executor)
+            transport = try await open(target)
         } catch {
+            if let error = overtaking { return .failed(error, spokeXMPP: false) }
             // Without the proxy there is no way to the other places either.
             let isFinal = if case .proxyFailed(_, _, let reason) = error { !reason.concernsTarget } else { false }
             return .failed(XMPPError(error, domain: configuration.jid.asciiDomain), spokeXMPP: isFinal)
         }
-        guard !Task.isCancelled, !isDisconnecting else {
+        guard !Task.isCancelled, !isDisconnecting, overtaking == nil else {
             transport.abort()
-            return .failed(nil, spokeXMPP: false)
+            return .failed(overtaking, spokeXMPP: false)
         }
+        showedLife()
         reached(.connected(StreamPlace(target)))
         keeping?.forgetReceived()
-        machine = StreamStateMachine(
-            configuration: configuration.stream(
-                isResumable: isResumable, memory: memory, inlineFeatures: inlineWishes, isCautious: isCautious),
-            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil,
-            leavesRoomMessages: !ownsHub)
-        attemptGotFeatures = false
-        isDerivingKeys = false
-        attemptEnd = nil
-        security = nil
-        endpoint = target.description
-        tlsContext = context
+        beginAttempt(at: target, newMachine(isCautious: isCautious), context)
         take(transport)
-        attemptTarget = target
         if case .webSocket = target.security { framing = .messages } else { framing = .document }
         let isDirect = target.security != .startTLS
         return await withCheckedContinuation { continuation in
@@ -201,8 +96,49 @@ extension XMPPStream {
         }
     }
 
+    /// A machine for another connection.
+    func newMachine(isCautious: Bool) -> StreamStateMachine {
+        StreamStateMachine(
+            configuration: configuration.stream(
+                isResumable: isResumable, memory: memory, inlineFeatures: inlineWishes, isCautious: isCautious),
+            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil,
+            leavesRoomMessages: !ownsHub)
+    }
+
+    /// What was known of an earlier attempt does not hold for this one.
+    func beginAttempt(at target: ConnectionTarget, _ machine: StreamStateMachine, _ context: TLSContext) {
+        self.machine = machine
+        attemptGotFeatures = false
+        isDerivingKeys = false
+        attemptEnd = nil
+        security = nil
+        endpoint = target.description
+        tlsContext = context
+        attemptTarget = target
+    }
+
+    /// Opens a connection, unless another place is faster meanwhile.
+    private func open(_ target: ConnectionTarget) async throws(ConnectError) -> any ByteTransport {
+        guard overtaking == nil else { throw .cancelled }
+        let (connector, executor) = (connector, executor)
+        let task = Task { () -> Result<any ByteTransport, ConnectError> in
+            do throws(ConnectError) {
+                return .success(try await connector.connect(to: target, on: executor))
+            } catch {
+                return .failure(error)
+            }
+        }
+        opening = task
+        defer { opening = nil }
+        return try await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }.get()
+    }
+
     /// Makes a transport the stream's own; what an earlier one still says is passed over.
-    private func take(_ transport: any ByteTransport) {
+    func take(_ transport: any ByteTransport) {
         generation += 1
         self.transport = transport
         unparsed = []
@@ -214,7 +150,7 @@ extension XMPPStream {
         transport.start(eventHandler())
     }
 
-    private func eventHandler() -> @Sendable (TransportEvent) -> Void {
+    func eventHandler() -> @Sendable (TransportEvent) -> Void {
         let generation = generation
         return { [weak self] event in
             self?.assumeIsolated { $0.transportEvent(event, generation: generation) }
@@ -253,6 +189,7 @@ extension XMPPStream {
         case .success(let properties):
             let security = ChannelSecurity(properties)
             self.security = security
+            showedLife()
             reached(.secured(security))
             log(.step, "secured with \(properties.version), \(properties.cipher)")
             let channel = SecureChannel.verifiedTLS(channelBindings: properties.channelBindings)
@@ -265,7 +202,7 @@ extension XMPPStream {
 
     /// Whom the certificate must prove: the account's domain, whatever the host that was connected to; at a web server, which
     /// serves many domains, the host that the user, or the domain itself by way of HTTPS, has named (RFC 7395 §4).
-    private func identity(at target: ConnectionTarget) -> ReferenceIdentity {
+    func identity(at target: ConnectionTarget) -> ReferenceIdentity {
         if case .webSocket = target.security { return ReferenceIdentity(domain: target.host) }
         return ReferenceIdentity(
             domain: configuration.jid.connectDomain, unicodeDomain: configuration.jid.domainpart)
@@ -314,6 +251,7 @@ extension XMPPStream {
     /// The task that connects was cancelled.
     private func cancelAttempt() {
         guard case .connecting = phase else { return }
+        endRace()
         attemptEnd = XMPPError(.cancelled, "Connecting to \(configuration.jid.domainpart) was called off.")
         transport?.abort()
         perform(machine.transportEnded("called off"))

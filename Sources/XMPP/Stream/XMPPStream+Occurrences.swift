@@ -11,6 +11,7 @@ extension XMPPStream {
         switch occurrence {
         case .connected:
             attemptGotFeatures = true
+            endRace()
             report(.connected)
         case .secured:
             break

@@ -56,6 +56,15 @@ extension XMPPStream {
         perform(machine.readEnded(midElement: !parser.isBetweenElements))
     }
 
+    /// Takes up a stream of which a scout has read the features already.
+    func takeUp(_ offer: XMLStreamEvent, then rest: ArraySlice<UInt8>) {
+        unparsed = rest
+        if case .element(let element) = offer { reached(.offered(StreamFeatures(element))) }
+        perform(machine.received(offer))
+        let rest = unparsed
+        if !rest.isEmpty { consume(rest) }
+    }
+
     /// Whether the first byte on a connection in the clear begins a TLS record, an alert as a rule: the port wants TLS
     /// from the first byte (XEP-0368), and no XML begins like that.
     private func isGreetedByTLS(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -13,11 +13,14 @@ extension XMPPStream {
     /// Only who has proven the domain is believed, and the next one has to prove it again: the same stream, under the same
     /// rules, at another door. Behind a redirection no other place of the domain is tried, since they would say the same.
     ///
+    /// - Parameter scout: The one that has found a live stream at the place already.
     /// - Returns: What became of it at the last place.
-    func reach(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
+    func reach(
+        _ target: ConnectionTarget, _ context: TLSContext, beginningWith scout: StreamScout? = nil
+    ) async -> AttemptOutcome {
         var here = target
         var count = 0
-        var outcome = await tryPlace(here, context)
+        var outcome = if let scout { await adopt(scout, context) } else { await tryPlace(here, context) }
         while case .failed(let error?, _) = outcome, error.streamError?.condition == .seeOtherHost {
             let next: ConnectionTarget
             do throws(XMPPError) {

@@ -86,6 +86,7 @@ extension XMPPStream {
         case .connecting, .established:
             isDisconnecting = true
             connecting?.cancel()
+            endRace()
             // The last word on what arrived is to count what is being kept.
             if hasSession, keeping != nil { await settle(atMost: Self.maximumFarewell) }
             perform(machine.close())

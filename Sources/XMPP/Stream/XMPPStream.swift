@@ -66,6 +66,10 @@ public actor XMPPStream {
     /// Who waits for the present attempt.
     var attempt: CheckedContinuation<AttemptOutcome, Never>?
     var attemptGotFeatures = false
+    /// The connection of the present attempt, while it is being opened.
+    var opening: Task<Result<any ByteTransport, ConnectError>, Never>?
+    /// The places that are tried beside it.
+    var race: PlaceRace?
     /// Where the present attempt goes.
     var attemptTarget: ConnectionTarget?
     var tlsContext: TLSContext?

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SocketIO
+internal import XMPPCore
+internal import XMPPProtocol
+internal import XMPPTransport
+internal import XMPPXML
+
+/// The race between the place that is being tried and those that come after it.
+struct PlaceRace {
+    /// The place that is being tried.
+    let first: ConnectionTarget
+    /// The trust in certificates.
+    let context: TLSContext
+    /// The places that nobody has gone to, in order.
+    var waiting: ArraySlice<ConnectionTarget>
+    /// Those that are on their way.
+    var running: [StreamScout] = []
+    /// The one that has found a live stream first.
+    var winner: StreamScout?
+    /// Why places were left.
+    var failures: [XMPPError] = []
+    /// Sends the next scout.
+    var timer: (any ScheduledTimer)?
+    /// Whether the place that was tried first is out of the race.
+    var isFirstOut = false
+    /// Who waits for the outcome then.
+    var waiter: CheckedContinuation<Void, Never>?
+}
+
+extension XMPPStream {
+    /// How long a place may give no sign of life before the next one is tried beside it; 250 ms (RFC 8305 §8).
+    package static let raceDelay: Duration = .milliseconds(250)
+    /// The same through a proxy, which has to connect itself first; 2 s.
+    package static let raceDelayThroughProxy: Duration = .seconds(2)
+
+    /// Lets the places that come after the one about to be tried run with it, up to live features (XEP-0495): a place that is out
+    /// of reach, or that takes connections and says nothing, costs ``raceDelay`` and not its time limit.
+    ///
+    /// - Parameters:
+    ///   - first: The place that is about to be tried.
+    ///   - others: Those after it, in order; WebSockets, which are a last resort, do not run.
+    func beginRace(
+        _ first: ConnectionTarget, _ others: ArraySlice<ConnectionTarget>, _ context: TLSContext
+    ) {
+        let others = others.filter { !$0.isWebSocket }
+        guard !others.isEmpty else { return }
+        race = PlaceRace(first: first, context: context, waiting: others[...])
+        armRace()
+    }
+
+    /// The place that is being tried has given a sign of life: it gets its time anew, unless others have set out.
+    func showedLife() {
+        guard let race, race.running.isEmpty, let timer = race.timer else { return }
+        timer.cancel()
+        armRace()
+    }
+
+    /// The race is over: everybody still on the way is called back.
+    func endRace() {
+        guard let race else { return }
+        self.race = nil
+        race.timer?.cancel()
+        for scout in race.running { scout.callOff() }
+        race.winner?.callOff()
+        race.waiter?.resume()
+    }
+
+    private func armRace() {
+        guard race?.waiting.isEmpty == false else { return }
+        let delay = configuration.proxy == nil ? Self.raceDelay : Self.raceDelayThroughProxy
+        race?.timer = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
+            self?.assumeIsolated { $0.sendScout() }
+        }
+    }
+
+    private func sendScout() {
+        race?.timer?.cancel()
+        race?.timer = nil
+        guard let context = race?.context, let target = race?.waiting.popFirst() else { return }
+        log(.step, "trying \(target) as well")
+        let role = TLSRole.client(identity(at: target), offersProtocol: target.security == .directTLS)
+        let clock = configuration.clock
+        let scout = StreamScout(to: target, newMachine(isCautious: true), configuration) {
+            lower throws(TLSError) in
+            try TLSTransport(over: lower, context: context, role: role, mode: .direct, clock: clock)
+        }
+        race?.running.append(scout)
+        scout.start(connector, on: executor) { [weak self, scout] in
+            self?.assumeIsolated { $0.returned(scout) }
+        }
+        armRace()
+    }
+
+    private func returned(_ scout: StreamScout) {
+        guard race != nil else { return scout.callOff() }
+        race?.running.removeAll { $0 === scout }
+        if let error = scout.error {
+            race?.failures.append(error)
+            reached(.failed(StreamPlace(scout.target), error))
+            // A refusal is an answer: no reason to wait for the next one's turn (RFC 8305 §5).
+            sendScout()
+            guard race?.isFirstOut == true, race?.running.isEmpty == true else { return }
+            wakeRace()
+            return
+        }
+        // Nobody overtakes a place that has begun to answer, nor one that was sent a proof of who we are.
+        guard !attemptGotFeatures, !(machine.hasAnticipated && security != nil) || race?.isFirstOut == true else {
+            scout.callOff()
+            return endRace()
+        }
+        race?.winner = scout
+        race?.timer?.cancel()
+        for other in race?.running ?? [] { other.callOff() }
+        race?.running = []
+        if race?.isFirstOut == true { wakeRace() } else { giveUpFirst(overtakenBy: scout.target) }
+    }
+
+    private func wakeRace() {
+        let waiter = race?.waiter
+        race?.waiter = nil
+        waiter?.resume()
+    }
+
+    private func giveUpFirst(overtakenBy target: ConnectionTarget) {
+        attemptEnd = overtaken(race?.first, by: target)
+        opening?.cancel()
+        guard attempt != nil else { return }
+        transport?.abort()
+        perform(machine.transportEnded("overtaken"))
+        endTurn()
+    }
+
+    private func overtaken(_ first: ConnectionTarget?, by target: ConnectionTarget) -> XMPPError {
+        XMPPError(.timedOut, "\(first?.description ?? "") was still silent when \(target) had answered.")
+    }
+
+    /// The place that was tried first has failed: waits for those that run already.
+    ///
+    /// - Returns: The race as it stands then; `nil` when there is none.
+    func raceOutcome() async -> PlaceRace? {
+        guard race != nil else { return nil }
+        race?.isFirstOut = true
+        if race?.winner == nil, race?.running.isEmpty == false {
+            await withCheckedContinuation { race?.waiter = $0 }
+            race?.waiter = nil
+        }
+        let outcome = race
+        race?.winner = nil
+        endRace()
+        return outcome
+    }
+
+    /// Why the present attempt is given up: another place has answered.
+    var overtaking: XMPPError? {
+        guard let race, !race.isFirstOut, let winner = race.winner else { return nil }
+        return overtaken(race.first, by: winner.target)
+    }
+
+    /// Goes on with the stream that a scout has found.
+    func adopt(_ scout: StreamScout, _ context: TLSContext) async -> AttemptOutcome {
+        guard let transport = scout.transport, let offer = scout.offer, !Task.isCancelled, !isDisconnecting else {
+            scout.callOff()
+            return .failed(nil, spokeXMPP: false)
+        }
+        keeping?.forgetReceived()
+        beginAttempt(at: scout.target, scout.machine, context)
+        reached(.connected(StreamPlace(scout.target)))
+        security = scout.security
+        if let security = scout.security { reached(.secured(security)) }
+        take(transport)
+        framing = .document
+        parser = scout.parser
+        return await withCheckedContinuation { continuation in
+            attempt = continuation
+            perform([.schedule(.negotiation, after: configuration.timeouts.negotiation)])
+            transport.replaceHandler(eventHandler())
+            takeUp(offer, then: scout.unparsed)
+            for event in scout.untold { transportEvent(event, generation: generation) }
+            transport.resumeReading()
+            endTurn()
+        }
+    }
+}
+
+extension ConnectionTarget {
+    /// Whether the way there is a web server.
+    var isWebSocket: Bool {
+        if case .webSocket = security { true } else { false }
+    }
+}
