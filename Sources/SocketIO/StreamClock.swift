@@ -24,6 +24,19 @@ package protocol StreamClock: Sendable {
     ) -> any ScheduledTimer
 }
 
+extension StreamClock {
+    /// Suspends for a moment. Cancelling the task does not cut it short.
+    ///
+    /// - Parameters:
+    ///   - delay: How long.
+    ///   - executor: Whose queue notices that it is over.
+    package func pause(for delay: Duration, on executor: StreamExecutor) async {
+        await withCheckedContinuation { continuation in
+            _ = schedule(after: delay, on: executor) { continuation.resume() }
+        }
+    }
+}
+
 /// The system's monotonic clock with timers of Dispatch.
 package struct SystemClock: StreamClock {
     /// Makes the clock.

@@ -32,14 +32,17 @@ struct DaemonSession: Sendable {
             } catch {
                 if let refusal, error.code == .timedOut { throw late(error, refusal) }
                 // Many commands at a time are more than a daemon takes: this one's turn comes. Nothing was asked yet.
-                guard [.busy, .daemonEnding].contains(error.code), attempt < maximumAttempts else { throw error }
+                guard isPassing(error), attempt < maximumAttempts else { throw error }
                 if let limit, let end, clock.now >= end { throw late(Deadline.error(limit), error) }
                 refusal = error
             }
-            try? await Task.sleep(for: .milliseconds(Int.random(in: 10...100)))
+            await clock.pause(for: .milliseconds(Int.random(in: busyPause)), on: pauses)
         }
         throw ControlError(.busy, "the daemon has too many clients")
     }
+
+    /// Whether the daemon cannot serve this command just now.
+    private static func isPassing(_ error: ControlError) -> Bool { [.busy, .daemonEnding].contains(error.code) }
 
     private static func late(_ error: ControlError, _ refusal: ControlError) -> ControlError {
         ControlError(.timedOut, "\(error.message): \(refusal.message)")
@@ -47,6 +50,9 @@ struct DaemonSession: Sendable {
 
     /// How often a daemon is asked that has too many clients.
     private static let maximumAttempts = 200
+    /// How long one is left alone that has too many clients, in milliseconds; by chance, so that commands do not come at once.
+    private static let busyPause = 10...100
+    private static let pauses = StreamExecutor(label: "jabberctl.pause")
 
     private static func attemptRun<Result: Sendable>(
         _ context: CommandContext, limit: Double?, _ body: (DaemonSession) async throws(ControlError) -> Result
@@ -68,7 +74,9 @@ struct DaemonSession: Sendable {
             isLate = error.code == .timedOut
             outcome = .failure(session.explained(error))
         }
-        deadline?.cancel()
+        // One that was asked for runs on until the next attempt: that may be the one that hangs.
+        let isTriedAgain = if case .failure(let error) = outcome { isPassing(error) } else { false }
+        if !isTriedAgain || context.deadline == nil { deadline?.cancel() }
         await connection.finish(isLate)
         context.environment.watch(nil)
         return try outcome.get()

@@ -157,9 +157,7 @@ enum Pause {
 
     /// Waits 20 ms.
     static func briefly() async {
-        await withCheckedContinuation { continuation in
-            _ = SystemClock().schedule(after: .milliseconds(20), on: executor) { continuation.resume() }
-        }
+        await SystemClock().pause(for: .milliseconds(20), on: executor)
     }
 }
 
