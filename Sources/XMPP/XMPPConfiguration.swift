@@ -123,6 +123,10 @@ public struct XMPPConfiguration: Sendable {
     package var clock: any StreamClock = SystemClock()
     /// Where ids and nonces come from.
     package var random: any RandomSource = SecureRandom()
+    /// What works the keys of SCRAM out, on a queue of its own. Its type's own method unless a test wants to hold it.
+    package var derivation: @Sendable (SCRAMKeyDerivation) throws(CryptoError) -> SCRAMKeyMaterial = {
+        (work) throws(CryptoError) in try work.keys()
+    }
 
     /// Makes a configuration for an account.
     ///

@@ -109,7 +109,6 @@ extension XMPPStream {
     func beginAttempt(at target: ConnectionTarget, _ machine: StreamStateMachine, _ context: TLSContext) {
         self.machine = machine
         attemptGotFeatures = false
-        isDerivingKeys = false
         attemptEnd = nil
         security = nil
         endpoint = target.description

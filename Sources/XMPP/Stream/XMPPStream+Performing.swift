@@ -147,10 +147,9 @@ extension XMPPStream {
     /// timers and whoever calls the attempt off share the stream's. No task: those have few threads, for the whole program.
     private func derive(_ work: SCRAMKeyDerivation) {
         log(.step, "working out keys, \(work.iterations) iterations")
-        isDerivingKeys = true
         let generation = generation
-        StreamExecutor(label: "swift-xmpp.keys").run { [weak self, executor] in
-            let outcome = Result { () throws(CryptoError) in try work.keys() }
+        StreamExecutor(label: "swift-xmpp.keys").run { [weak self, executor, derivation = configuration.derivation] in
+            let outcome = Result { () throws(CryptoError) in try derivation(work) }
             executor.run { [weak self] in
                 self?.assumeIsolated { $0.keysDerived(outcome, for: work, generation: generation) }
             }
@@ -161,7 +160,6 @@ extension XMPPStream {
         _ outcome: Result<SCRAMKeyMaterial, CryptoError>, for work: SCRAMKeyDerivation, generation: Int
     ) {
         guard generation == self.generation else { return }
-        isDerivingKeys = false
         perform(machine.keysDerived(outcome, for: work))
         endTurn()
     }

@@ -73,8 +73,6 @@ public actor XMPPStream {
     /// Where the present attempt goes.
     var attemptTarget: ConnectionTarget?
     var tlsContext: TLSContext?
-    /// Whether the present attempt waits for keys that are being worked out.
-    var isDerivingKeys = false
     var attemptEnd: XMPPError?
     /// What earlier logins of the account left; `nil` before connecting.
     var memory: LoginMemory?
