@@ -10,7 +10,7 @@ internal import XMPPTestSupport
 enum Attacker {
     /// Lets one client suffer one flood; its row goes to standard output.
     ///
-    /// - Returns: Whether the client ended well.
+    /// - Returns: Whether it went as it must.
     static func run(_ flood: Flood, divisor: Int) async throws -> Bool {
         if flood == .header { return try await withEndlessHeader(divisor: divisor) }
         if flood == .status { return try await FloodedDaemon.run(divisor: divisor) }

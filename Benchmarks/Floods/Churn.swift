@@ -20,7 +20,10 @@ enum Churn {
     }
 
     /// Begins and ends sessions; prints a line of ``Row``.
-    static func run(_ configuration: XMPPConfiguration, sessions: Int) async -> Int32 {
+    ///
+    /// - Returns: The exit status.
+    static func run(_ configuration: XMPPConfiguration, divisor: Int) async -> Int32 {
+        let sessions = max(2 * warmUp, Flood.churn.count / max(1, divisor))
         let start = Memory.milliseconds()
         var first: Holdings?
         var warm = Holdings()
@@ -38,13 +41,10 @@ enum Churn {
             isSettled
             ? Flood.Expectation.delivered.rawValue
             : "\(end.descriptors - (first?.descriptors ?? 0)) descriptors, \(end.threads - (first?.threads ?? 0)) threads more"
-        print(
-            Row(
-                flood: .churn, outcome: outcome, growth: max(0, end.resident - warm.resident), milliseconds: time,
-                slowdown: nil
-            ).text)
-        fflush(nil)
-        return 0
+        return Row(
+            flood: .churn, outcome: outcome, growth: max(0, end.resident - warm.resident), milliseconds: time,
+            slowdown: nil
+        ).tell(divisor: divisor)
     }
 
     /// One session, ended in one of four ways; whether it was there.

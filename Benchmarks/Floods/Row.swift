@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// What one flood did to the client: a line of the table.
 struct Row: Sendable {
     let flood: Flood
@@ -11,6 +13,21 @@ struct Row: Sendable {
     let milliseconds: Double
     /// How much more processor time the last fifth took than the first; `nil` where there are no fifths.
     let slowdown: Double?
+
+    /// Whether the session became what must become of it, and memory stayed within its bound. The bounds are those of whole
+    /// floods in a program built for release: a part of one is held to its outcome alone.
+    func isAsItMustBe(divisor: Int) -> Bool {
+        outcome == flood.expectation.rawValue && (divisor > 1 || growth <= flood.maximumGrowth)
+    }
+
+    /// Prints the line.
+    ///
+    /// - Returns: The exit status of who prints it: 0 when ``isAsItMustBe(divisor:)``, else 1.
+    func tell(divisor: Int) -> Int32 {
+        print(text)
+        fflush(nil)
+        return isAsItMustBe(divisor: divisor) ? 0 : 1
+    }
 
     /// The columns of ``text``.
     static let headings = ["flood", "outcome", "expected", "KiB", "at most", "ms", "slow-down"]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import SocketIO
 internal import XMPP
 
@@ -24,7 +23,9 @@ final class Victim: ChatDelegate, MessageDelegate {
     }
 
     /// Connects, waits until the flood is over, and prints what came of it as a line of ``Row``.
-    func suffer(_ configuration: XMPPConfiguration, count: Int) async {
+    ///
+    /// - Returns: The exit status.
+    func suffer(_ configuration: XMPPConfiguration, divisor: Int) async -> Int32 {
         let stream = XMPPStream(configuration)
         let roster = RosterStore()
         let buddies = BuddyList()
@@ -42,9 +43,10 @@ final class Victim: ChatDelegate, MessageDelegate {
             finish(error)
         }
         await over()
-        report(since: start, count: count)
+        let status = report(since: start, divisor: divisor)
         await stream.disconnect()
         withExtendedLifetime((roster, buddies)) {}
+        return status
     }
 
     /// Where the client stands before the flood.
@@ -61,15 +63,14 @@ final class Victim: ChatDelegate, MessageDelegate {
         }
     }
 
-    private func report(since start: Measure, count: Int) {
+    private func report(since start: Measure, divisor: Int) -> Int32 {
         let time = Memory.milliseconds() - start.milliseconds
         let growth = Memory.read("VmHWM") - start.resident
         let state = state.withLock { $0 }
         let row = Row(
-            flood: flood, outcome: outcome(state, count: count), growth: growth, milliseconds: time,
-            slowdown: slowdown(state.marks, since: start.processorMilliseconds))
-        print(row.text)
-        fflush(nil)
+            flood: flood, outcome: outcome(state, count: flood.count(dividedBy: divisor)), growth: growth,
+            milliseconds: time, slowdown: slowdown(state.marks, since: start.processorMilliseconds))
+        return row.tell(divisor: divisor)
     }
 
     /// One of the words of ``Flood/Expectation``, or what happened instead.

@@ -13,20 +13,35 @@ struct FloodTests {
     private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "xmpp-floods")
 
-    /// The row of one flood: name, outcome, expected outcome, growth, its bound, milliseconds, slow-down.
-    private func row(_ flood: String) throws -> [String] {
+    /// Runs the program.
+    private func run(_ arguments: String...) throws -> (text: String, status: Int32) {
         let process = Process()
         process.executableURL = Self.program
-        process.arguments = [String(Self.divisor), flood]
+        process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
+        return (text, process.terminationStatus)
+    }
+
+    /// The row of one flood: name, outcome, expected outcome, growth, its bound, milliseconds, slow-down.
+    private func row(_ flood: String) throws -> [String] {
+        let (text, status) = try run(String(Self.divisor), flood)
         let lines = text.split(separator: "\n")
-        #expect(process.terminationStatus == 0 && lines.count == 2, "\(text)")
+        #expect(status == 0 && lines.count == 2, "\(text)")
         return (lines.last ?? "").split(separator: "\t").map(String.init)
+    }
+
+    @Test("a flood with another outcome than it must have is a failure of the program")
+    func outcome() throws {
+        // Nobody listens there: nothing is delivered, and nothing refused either.
+        for flood in ["messages", "stanza"] {
+            let (text, status) = try run("--client", flood, String(Self.divisor), "1", "")
+            #expect(status == 1 && text.hasPrefix("\(flood)\t"), "\(text)")
+        }
     }
 
     @Test(
