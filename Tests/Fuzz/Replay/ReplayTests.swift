@@ -2,6 +2,7 @@
 
 import Foundation
 import Testing
+import XMPPProtocol
 
 extension FuzzTarget: CustomTestStringConvertible {
     var testDescription: String { name }
@@ -49,6 +50,34 @@ struct ReplayTests {
             }
             check(input, target)
         }
+    }
+
+    @Test("what the router is fed with reaches it: stanzas are answered and told of, and change the roster")
+    func routed() throws {
+        var tally = RoutedTally()
+        for stanza in FuzzTarget.stanzas {
+            let one = try RoutedSession.route(Array(stanza.utf8))
+            #expect(one.stanzas == (stanza.hasPrefix("<stream:") ? 0 : 1), "\(stanza)")
+            tally.answers += one.answers
+            tally.events += one.events
+            tally.rosterChanges += one.rosterChanges
+            tally.results += one.results
+        }
+        #expect(tally == RoutedTally(answers: 7, events: 9, rosterChanges: 1, results: 1))
+        let many = FuzzTarget.stanzas.joined(separator: "\n\nnoise\n")
+        #expect(try RoutedSession.route(Array(many.utf8)).stanzas == 8)
+    }
+
+    @Test(
+        "a login with SCRAM is led through to its end, and to none without the server's proof (RFC 5802 §5)",
+        arguments: [
+            ("DThGyKYhHbn", true), ("ChfPBhGyKYhHbn", true), ("DThgyKYH", true), ("DThGyKshHbn", false),
+            ("DThGyRYhHbn", false), ("DThGyYhHbn", false),
+        ])
+    func login(_ script: String, _ isEstablished: Bool) throws {
+        var run = MachineRun()
+        for letter in script.unicodeScalars { try run.step(letter) }
+        #expect(run.machine.isEstablished == isEstablished)
     }
 
     @Test("the targets have names of their own, fit for files")

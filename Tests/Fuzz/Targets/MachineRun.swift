@@ -10,6 +10,7 @@ import XMPPCrypto
 struct MachineRun {
     private(set) var machine: StreamStateMachine
     private var watch: MachineWatch
+    private var login = MachineLogin()
     private var lastID = "none"
 
     /// - Parameter options: Bit 0: plaintext is permitted on loopback. Bit 1: keepalive by white space. Bit 2: without
@@ -52,6 +53,7 @@ struct MachineRun {
 
     private mutating func watch(_ actions: [StreamAction]) throws {
         for case .send(let element) in actions where element.localName == "iq" { lastID = element["id"] ?? lastID }
+        for action in actions { login.saw(action) }
         try watch.saw(actions)
         try require(machine.hasEnded == watch.hasEnded, "the machine ended without saying so")
         try require(
@@ -78,6 +80,14 @@ struct MachineRun {
         case "0"..."5":
             let timer = StreamTimer.allCases[Int(letter.value - 0x30)]
             if watch.fires(timer) { try watch(machine.timerFired(timer)) }
+        case "y": try receive(login.challenge().utf8)
+        case "Y":
+            guard let success = try login.success() else { return }
+            watch.proved()
+            try receive(success.utf8)
+        case "K", "R":
+            guard let (work, outcome) = login.nextKeys(fails: letter == "R") else { return }
+            try watch(machine.keysDerived(outcome, for: work))
         case "h", "j", "J": try receive(header(letter))
         case "x": try receive(.streamClosed)
         default: if let xml = element(letter) { try receive(xml.utf8) }

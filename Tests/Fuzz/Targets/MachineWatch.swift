@@ -19,6 +19,10 @@ struct MachineWatch {
     private(set) var hasSentEnd = false
     private(set) var hasEnded = false
     private var hasSentAuth = false
+    /// The mechanism in use proves the server too.
+    private var needsProof = false
+    /// The server has given the proof.
+    private var isProven = false
     private var isAuthenticated = false
     private var timers: Set<StreamTimer> = []
 
@@ -34,6 +38,11 @@ struct MachineWatch {
     mutating func secured() {
         isSecuring = false
         isSecure = true
+    }
+
+    /// The server is about to say what only a server says that knows the keys.
+    mutating func proved() {
+        isProven = true
     }
 
     /// Whether a timer runs; it has run out then.
@@ -74,7 +83,10 @@ struct MachineWatch {
             try require(delay > .zero, "the timer \(timer) without a delay")
             timers.insert(timer)
         case .emit(let occurrence): try occurred(occurrence)
-        case .restartParser, .limit, .deriveKeys, .cancel, .closeTransport, .abortTransport: break
+        case .deriveKeys:
+            // RFC 6120 §13.8.3: what the password proves is for a protected server that was asked.
+            try require(isSecure && hasSentAuth && !isAuthenticated && !hasSentEnd, "keys are wanted at the wrong time")
+        case .restartParser, .limit, .cancel, .closeTransport, .abortTransport: break
         }
     }
 
@@ -90,7 +102,11 @@ struct MachineWatch {
         if element.namespace == Namespace.sasl || element.namespace == Namespace.sasl2 {
             // RFC 6120 §13.8.3, §13.9.4.
             try require(isSecure, "SASL without protection: \(element)")
-            hasSentAuth = hasSentAuth || ["auth", "authenticate"].contains(element.localName)
+            if ["auth", "authenticate"].contains(element.localName) {
+                hasSentAuth = true
+                needsProof = element["mechanism"]?.hasPrefix("SCRAM") == true
+                isProven = false
+            }
             try require(hasSentAuth && !isAuthenticated, "SASL at the wrong time: \(element)")
         }
         // RFC 6120 §6.3.5, §7.1: no stanza before authentication, and but for binding none before a resource is bound.
@@ -106,6 +122,8 @@ struct MachineWatch {
         case .secured: try require(isSecure, "secured without TLS")
         case .authenticated:
             try require(isSecure && hasSentAuth && !isAuthenticated, "authenticated at the wrong time")
+            // RFC 5802 §5: a server that has not signed is not believed.
+            try require(!needsProof || isProven, "a server is believed that has not proven itself")
             isAuthenticated = true
         case .token(let token):
             try require(isSecure && hasSentAuth && (token == nil || isAuthenticated), "a token at the wrong time")

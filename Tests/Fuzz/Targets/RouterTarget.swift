@@ -13,41 +13,67 @@ extension FuzzTarget {
     /// Stanzas, one on each line, for an established session whose roster has one friend: what is answered, and to whom;
     /// who may change the roster; what is told without a sender.
     static let router = FuzzTarget(
-        name: "router", seeds: { [Array(stanzas.joined(separator: "\n").utf8)] + stanzas.map { Array($0.utf8) } }
-    ) { bytes in
-        let session = RoutedSession()
-        try session.run { stream throws in
-            try RoutedSession.establish(stream)
-            for line in bytes.split(separator: 0x0A) {
-                guard let element = try? Element.parse(line), StreamManagement.isStanza(element) else { continue }
-                try RoutedSession.check(element, on: stream)
-            }
+        name: "router",
+        seeds: {
+            let pairs = zip(stanzas, stanzas.dropFirst(5) + stanzas.prefix(5)).map { "\($0)\n\($1)" }
+            return (stanzas + pairs).map { Array($0.utf8) }
         }
+    ) { bytes in
+        _ = try RoutedSession.route(bytes)
     }
 }
 
+/// What a session has made of what it was given: tells whether stanzas come as far as that.
+struct RoutedTally: Hashable, Sendable {
+    /// Stanzas that were routed.
+    var stanzas = 0
+    /// Those that were answered.
+    var answers = 0
+    /// What was told of them.
+    var events = 0
+    /// How often the roster has changed.
+    var rosterChanges = 0
+    /// Requests of this side that were answered.
+    var results = 0
+}
+
 /// A stream without a network whose session is established.
-private struct RoutedSession {
+enum RoutedSession {
+    /// Stanzas of an input at most: what chance makes of more teaches nothing new, and takes its time.
+    private static let maximumStanzas = 8
     private static let account = "romeo@example.net"
     private static let friend = "friend@example.org"
-    private let stream: XMPPStream
-
-    init() {
-        let jid = (try? JID(Self.account)) ?? { preconditionFailure("the account is a JID") }()
-        var configuration = XMPPConfiguration(jid: jid, password: "secret")
-        configuration.random = CountingRandom()
-        stream = XMPPStream(configuration)
+    /// What every session begins with; the machine is a value.
+    private static let beginning: Result<(StreamStateMachine, XMPPConfiguration), any Error> = Result {
+        try (MachineRun.establishedMachine(), configuration())
     }
 
-    func run(_ body: @Sendable (isolated XMPPStream) throws -> Void) throws {
-        let stream = stream
-        try stream.executor.queue.sync {
-            try stream.assumeIsolated { try body($0) }
+    private static func configuration() throws -> XMPPConfiguration {
+        var configuration = XMPPConfiguration(jid: try JID(account), password: "secret")
+        configuration.random = CountingRandom()
+        return configuration
+    }
+
+    /// Gives an established session the stanzas of an input, and holds what it does against the rules.
+    static func route(_ input: [UInt8]) throws -> RoutedTally {
+        let (machine, configuration) = try beginning.get()
+        let elements = input.split(separator: 0x0A).lazy.filter { $0.first == UInt8(ascii: "<") }
+            .prefix(maximumStanzas).compactMap { try? Element.parse($0) }.filter(StreamManagement.isStanza)
+        let stanzas = Array(elements)
+        guard !stanzas.isEmpty else { return RoutedTally() }
+        let stream = XMPPStream(configuration)
+        return try stream.executor.queue.sync {
+            try stream.assumeIsolated { stream in
+                try establish(stream, machine)
+                var tally = RoutedTally()
+                for element in stanzas { try check(element, on: stream, &tally) }
+                return tally
+            }
         }
     }
 
-    static func establish(_ stream: isolated XMPPStream) throws {
-        stream.machine = try MachineRun.establishedMachine()
+    private static func establish(_ stream: isolated XMPPStream, _ machine: StreamStateMachine) throws {
+        stream.machine = machine
         let jid = try JID("\(account)/orchard")
         stream.occurred(
             .established(
@@ -62,21 +88,28 @@ private struct RoutedSession {
     }
 
     /// Gives the stream a stanza and looks at what it makes of it.
-    static func check(_ element: Element, on stream: isolated XMPPStream) throws {
+    private static func check(
+        _ element: Element, on stream: isolated XMPPStream, _ tally: inout RoutedTally
+    ) throws {
         let rosterBefore = Set(stream.contacts ?? [])
         let wasOpen = stream.requests.isOpen(id: "request")
         stream.route(element)
         let written = stream.outgoing
         let events = stream.deliveries.map(\.event)
         stream.endTurn()
+        tally.stanzas += 1
+        tally.answers += written.isEmpty ? 0 : 1
+        tally.events += events.count
         try checkAnswers(written, to: element, contacts: rosterBefore)
         let sender = try? element.jid("from")
         let own = try JID(account)
         let isOwn = sender == nil || sender == own
         if Set(stream.contacts ?? []) != rosterBefore {
+            tally.rosterChanges += 1
             try require(isOwn && element["type"] == "set", "the roster was changed by \(element)")
         }
         if wasOpen, !stream.requests.isOpen(id: "request") {
+            tally.results += 1
             try require(sender?.description == "\(friend)/r", "a request was answered by \(element)")
         }
         for event in events {

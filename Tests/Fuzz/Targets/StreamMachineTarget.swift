@@ -4,7 +4,8 @@
 
 extension FuzzTarget {
     /// A byte of options and a script of what happens to a stream: elements on lines of their own, everything else a
-    /// letter each (``MachineRun``). No credentials outside of a protected channel, nothing behind an end, no end twice.
+    /// letter each (``MachineRun``). No credentials outside of a protected channel, no faith in a server without proof, nothing
+    /// behind an end, no end twice.
     static let streamMachine = FuzzTarget(
         name: "stream-machine",
         seeds: {
@@ -14,7 +15,8 @@ extension FuzzTarget {
                 "\(session)n23zI",
                 "\(session)nww1A\n<presence/>\n<a xmlns='urn:xmpp:sm:3' h='4294967295'/>", "ChJ", "Chj", "ChfQ", "ChFs",
                 "ChfPThFshH\n<iq type='result' id='a'/>", "\(session)q5", "\(session)E", "D0", "C0", "\(session)UuU4",
-                "\(session)wp",
+                "\(session)wp", "DThGyKYhHbn", "ChfPBhGyKYhHbnm", "DThgyKYHm", "DThGyR", "DThGyKs", "DThGyXKY",
+                "DThGyyKKY",
             ]
             return scripts.flatMap { script in [UInt8(0), 1, 2, 4, 13].map { [$0] + script.utf8 } }
         }
