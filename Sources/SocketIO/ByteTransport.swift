@@ -24,6 +24,8 @@ package struct TransportError: Error, Sendable, Equatable, CustomStringConvertib
         case truncated
         /// TLS refused: the peer's bytes or certificate.
         case tls
+        /// The peer broke the rules of what keeps its messages apart.
+        case violation
         /// The peer was refused, or did not answer in time.
         case timedOut
         /// Any other system error.

@@ -102,7 +102,7 @@ enum CertificateReader {
         let flags = shim_XN_FLAG_RFC2253() & ~UInt(ASN1_STRFLGS_ESC_MSB)
         guard X509_NAME_print_ex(bio, name, 0, flags) >= 0 else { return "?" }
         let bytes = readAll(bio)
-        return bytes.isEmpty ? "an unnamed certificate" : PrintableText.escape(bytes)
+        return bytes.isEmpty ? "an unnamed certificate" : PrintableText.clean(bytes)
     }
 
     /// A time as ISO 8601 in UTC.

@@ -37,20 +37,20 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .hostNotFound(let name, let detail):
-            "host not found: \(PrintableText.escape(name)) (\(detail)); "
+            "host not found: \(PrintableText.clean(name)) (\(detail)); "
                 + "check the spelling of the domain and the network's name servers"
         case .resolverFailed(let name, let detail):
-            "the addresses of \(PrintableText.escape(name)) cannot be looked up just now (\(detail)); "
+            "the addresses of \(PrintableText.clean(name)) cannot be looked up just now (\(detail)); "
                 + "check the network and its name servers"
         case .serviceNotAvailable(let domain):
-            "\(PrintableText.escape(domain)) announces that it offers no XMPP service to clients"
+            "\(PrintableText.clean(domain)) announces that it offers no XMPP service to clients"
         case .allAddressesFailed(let host, let attempts):
-            (attempts.map(\.address) == [host] ? "" : "tried \(PrintableText.escape(host)) at ")
+            (attempts.map(\.address) == [host] ? "" : "tried \(PrintableText.clean(host)) at ")
                 + attempts.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
         case .timedOut(let name, let time):
-            "no answer about \(PrintableText.escape(name)) within \(time.spoken); check the network's name servers"
+            "no answer about \(PrintableText.clean(name)) within \(time.spoken); check the network's name servers"
         case .proxyFailed(let proxy, let target, let error):
-            "no way through the proxy \(proxy) to \(PrintableText.escape(target)): \(error)"
+            "no way through the proxy \(proxy) to \(PrintableText.clean(target)): \(error)"
         case .cancelled:
             "connecting was called off"
         }

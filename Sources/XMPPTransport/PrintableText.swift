@@ -5,14 +5,15 @@ package enum PrintableText {
     /// Characters kept of one text; the rest is cut off with an ellipsis.
     static let maximumLength = 255
 
-    /// The text with everything but letters, digits, ASCII punctuation and spaces written as `\u{hex}`: no control
-    /// character, no change of writing direction and nothing invisible reaches a terminal.
-    package static func escape(_ bytes: [UInt8]) -> String {
-        escape(String(decoding: bytes, as: UTF8.self))
+    /// The text with U+FFFD in place of everything but letters, digits, ASCII punctuation and spaces: no control character, no
+    /// change of writing direction and nothing invisible reaches a terminal. Not escapes: whoever shows the message has escapes
+    /// of its own, and would escape ours.
+    package static func clean(_ bytes: [UInt8]) -> String {
+        clean(String(decoding: bytes, as: UTF8.self))
     }
 
     /// The same for a string.
-    package static func escape(_ text: String) -> String {
+    package static func clean(_ text: String) -> String {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {
             guard index < maximumLength else { return result + "…" }
@@ -22,7 +23,7 @@ package enum PrintableText {
             if isPlain {
                 result.unicodeScalars.append(scalar)
             } else {
-                result += "\\u{\(String(scalar.value, radix: 16))}"
+                result.unicodeScalars.append("\u{FFFD}")
             }
         }
         return result

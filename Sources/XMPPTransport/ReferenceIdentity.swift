@@ -118,9 +118,9 @@ package enum PresentedName: Sendable, Hashable, CustomStringConvertible {
     /// The name for people; what could harm a terminal is escaped.
     package var description: String {
         switch self {
-        case .dns(let bytes): PrintableText.escape(bytes)
-        case .service(let bytes): PrintableText.escape(bytes)
-        case .xmppAddress(let bytes): "xmpp:" + PrintableText.escape(bytes)
+        case .dns(let bytes): PrintableText.clean(bytes)
+        case .service(let bytes): PrintableText.clean(bytes)
+        case .xmppAddress(let bytes): "xmpp:" + PrintableText.clean(bytes)
         case .address(let bytes): SocketAddress(hostBytes: bytes)?.host ?? "malformed address"
         case .other(let kind): kind
         }

@@ -202,7 +202,7 @@ final class TLSEngine {
     private func checkApplicationProtocol() throws(TLSError) {
         guard case .client(_, let offersProtocol) = role, let selected = selectedProtocol else { return }
         guard offersProtocol, selected == Self.applicationProtocol else {
-            throw TLSError.wrongApplicationProtocol(PrintableText.escape(selected))
+            throw TLSError.wrongApplicationProtocol(PrintableText.clean(selected))
         }
     }
 
@@ -226,7 +226,7 @@ final class TLSEngine {
             matchedName: matchedName,
             exporterBinding: exporter(),
             serverEndPointBinding: own.flatMap(CertificateReader.serverEndPoint),
-            applicationProtocol: selectedProtocol.map(PrintableText.escape),
+            applicationProtocol: selectedProtocol.map(PrintableText.clean),
             isResumed: SSL_session_reused(ssl) == 1
         )
     }

@@ -40,19 +40,13 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     private let lower: any ByteTransport
     private let engine: TLSEngine
     private let mode: Mode
-    private let clock: any StreamClock
+    private let upgrade: TransportUpgrade<TLSProperties, TLSError>
     private var state = State.idle
-    private var handler: (@Sendable (TransportEvent) -> Void)?
-    private var completion: (@Sendable (Result<TLSProperties, TLSError>) -> Void)?
-    private var deadline: (any ScheduledTimer)?
     private var plaintext: [UInt8] = []
     private var isFlushScheduled = false
     private var isDrainScheduled = false
     private var isPaused = false
     private var hasInputEnded = false
-    private var untoldEnd: TransportEvent?
-    /// This object during handshake and goodbye, so that its owner need not hold it.
-    private var keepAlive: TLSTransport?
 
     /// Prepares TLS over a transport.
     ///
@@ -71,7 +65,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         executor = transport.executor
         engine = try TLSEngine(context, role: role)
         self.mode = mode
-        self.clock = clock
+        upgrade = TransportUpgrade(over: transport, clock: clock)
     }
 
     /// Shakes hands.
@@ -87,11 +81,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         checkQueue()
         guard state == .idle else { return }
         state = .handshaking
-        self.completion = completion
-        deadline = clock.schedule(after: timeout, on: executor) { [weak self] in
-            self?.fail(.timedOut(within: timeout))
-        }
-        keepAlive = self
+        upgrade.begin(
+            self, within: timeout, late: { [weak self] in self?.fail(.timedOut(within: timeout)) }, completion)
         let receive: @Sendable (TransportEvent) -> Void = { [weak self] in self?.handle($0) }
         switch mode {
         case .direct:
@@ -117,8 +108,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     package func start(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
         checkQueue()
-        self.handler = handler
-        if untoldEnd != nil { executor.queue.async { self.tellEnd() } }
+        upgrade.listen(handler)
+        executor.queue.async { self.upgrade.tellEnd() }
         if state == .open {
             scheduleDrain()
             if !isPaused { lower.resumeReading() }
@@ -127,7 +118,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     package func replaceHandler(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
         checkQueue()
-        self.handler = handler
+        upgrade.listen(handler)
     }
 
     package func send(_ bytes: [UInt8]) {
@@ -149,7 +140,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         checkQueue()
         guard isPaused else { return }
         isPaused = false
-        if state == .open, handler != nil {
+        if state == .open, upgrade.handler != nil {
             scheduleDrain()
             lower.resumeReading()
         }
@@ -164,7 +155,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
             flush()
             guard state == .open else { return }
             state = .closing
-            keepAlive = self
+            upgrade.hold(self)
             engine.sayGoodbye()
             lower.send(engine.takeOutput())
             lower.close()
@@ -176,9 +167,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     package func abort() {
         checkQueue()
         guard state != .closed else { return }
-        if let completion = takeCompletion() {
-            executor.queue.async { completion(.failure(.connectionLost("called off"))) }
-        }
+        upgrade.settle(.failure(.connectionLost("called off")))
         lower.abort()
         finish(nil)
     }
@@ -194,7 +183,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         case .received(let bytes):
             received(bytes)
         case .drained:
-            if state == .open { handler?(.drained) }
+            if state == .open { upgrade.handler?(.drained) }
         case .endOfInput:
             inputEnded()
         case .closed(let error):
@@ -231,17 +220,13 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         let properties = engine.properties()
         self.properties = properties
         state = .open
-        keepAlive = nil
         // Until the owner listens nothing more is read, so that nothing piles up here.
-        if handler == nil { lower.pauseReading() }
-        if let completion = takeCompletion() {
-            executor.queue.async {
-                completion(.success(properties))
-                self.executor.queue.async { self.sendHandshakeRest() }
-            }
-        }
+        if upgrade.handler == nil { lower.pauseReading() }
+        upgrade.settle(.success(properties))
+        // Behind what the owner does when it is told.
+        executor.queue.async { self.executor.queue.async { self.sendHandshakeRest() } }
         flush()
-        if handler != nil { scheduleDrain() }
+        if upgrade.handler != nil { scheduleDrain() }
     }
 
     /// The owner has had its say.
@@ -256,16 +241,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         // The alert tells the peer why.
         lower.send(engine.takeOutput())
         lower.close()
-        let completion = takeCompletion()
         finish(TransportError(.tls, error.description))
-        if let completion { executor.queue.async { completion(.failure(error)) } }
-    }
-
-    private func takeCompletion() -> (@Sendable (Result<TLSProperties, TLSError>) -> Void)? {
-        deadline?.cancel()
-        deadline = nil
-        defer { completion = nil }
-        return completion
+        upgrade.settle(.failure(error))
     }
 
     private func scheduleDrain() {
@@ -279,7 +256,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     /// Decrypts until OpenSSL wants more input: one record may hide another, and nothing announces it.
     private func drain() {
-        while state == .open, !isPaused, !hasInputEnded, let handler {
+        while state == .open, !isPaused, !hasInputEnded, let handler = upgrade.handler {
             let reading: TLSEngine.Reading
             do throws(TLSError) {
                 reading = try engine.read()
@@ -345,19 +322,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     private func finish(_ error: TransportError?) {
         guard state != .closed else { return }
         state = .closed
-        deadline?.cancel()
-        deadline = nil
         plaintext = []
-        lower.replaceHandler { _ in }
-        untoldEnd = .closed(error)
-        executor.queue.async { self.tellEnd() }
-        keepAlive = nil
-    }
-
-    private func tellEnd() {
-        guard let event = untoldEnd, let handler else { return }
-        untoldEnd = nil
-        self.handler = nil
-        handler(event)
+        upgrade.end(error)
     }
 }

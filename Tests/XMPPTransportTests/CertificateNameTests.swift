@@ -116,7 +116,7 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
         }
         #expect(
             error.description == "the server's certificate is not valid for im.example.com: it is made out to "
-                + "other.example.org, xmpp:evil\\u{202e}.example, a\\u{1b}[2J")
+                + "other.example.org, xmpp:evil\u{FFFD}.example, a\u{FFFD}[2J")
         #expect(error.concernsCertificate)
     }
 }

@@ -18,6 +18,10 @@ extension XMPPStream {
         case .endOfInput:
             perform(machine.inputEnded())
         case .closed(let error):
+            if let error, error.code == .violation, !isDisconnecting {
+                attemptEnd = XMPPError(
+                    .protocolViolation, "The connection to \(configuration.jid.domainpart) was closed: \(error).")
+            }
             perform(machine.transportEnded(error?.description ?? ""))
             transport = nil
         }

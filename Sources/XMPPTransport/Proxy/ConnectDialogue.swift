@@ -108,7 +108,7 @@ struct ConnectDialogue: ProxyDialogue {
         case 401 where proxy.username != nil: throw failure(.loginRefused)
         default:
             let text = status.reason.isEmpty ? "\(status.code)" : "\(status.code) \(status.reason)"
-            throw failure(.refused(PrintableText.escape(text)))
+            throw failure(.refused(PrintableText.clean(text)))
         }
     }
 }

@@ -37,7 +37,7 @@ package struct Proxy: Sendable, CustomStringConvertible {
 
     /// Where it is and how it is asked; neither name nor password.
     package var description: String {
-        "\(kind.rawValue)://\(PrintableText.escape(target.description))"
+        "\(kind.rawValue)://\(PrintableText.clean(target.description))"
     }
 
     /// The place of the proxy itself.

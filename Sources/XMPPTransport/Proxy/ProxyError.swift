@@ -75,7 +75,7 @@ package struct ProxyError: Error, Sendable, Hashable, CustomStringConvertible {
         case .closed(let reason): "it hung up during \(phase.rawValue) (\(reason))"
         case .loginNeeded([]): "it wants a name and a password"
         case .loginNeeded(let kinds):
-            "it wants a login of another kind: \(PrintableText.escape(kinds.joined(separator: ", ")))"
+            "it wants a login of another kind: \(PrintableText.clean(kinds.joined(separator: ", ")))"
         case .loginRefused: "it refuses the name and the password"
         case .refused(let reason): "it does not connect: \(reason)"
         case .malformed(let reason): "it does not speak like such a proxy in \(phase.rawValue): \(reason)"

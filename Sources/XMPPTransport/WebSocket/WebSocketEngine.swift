@@ -46,7 +46,7 @@ final class WebSocketEngine {
             case WSLAY_BINARY_FRAME: hasBinary = true
             case WSLAY_CONNECTION_CLOSE:
                 // The code comes first in the payload (RFC 6455 §5.5.1).
-                let reason = PrintableText.escape(Array(bytes.dropFirst(2)))
+                let reason = PrintableText.clean(Array(bytes.dropFirst(2)))
                 events.append(.closed(code: message.status_code, reason: reason))
             default: break
             }

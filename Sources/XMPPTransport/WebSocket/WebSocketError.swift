@@ -21,12 +21,12 @@ package enum WebSocketError: Error, Sendable, Hashable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .refused(let status, let reason):
-            "the web server refuses a WebSocket: \(status) \(PrintableText.escape(reason))"
+            "the web server refuses a WebSocket: \(status) \(PrintableText.clean(reason))"
                 + (status == 404 ? "; check the path in the address" : "")
         case .notHTTP: "what answers there is no web server"
         case .wrongAnswer(let fault): "the web server's answer to the WebSocket handshake is wrong: \(fault)"
         case .noXMPP(nil): "the WebSocket there is not for XMPP; check the path in the address"
-        case .noXMPP(let other?): "the WebSocket there is for \(PrintableText.escape(other)), not for XMPP"
+        case .noXMPP(let other?): "the WebSocket there is for \(PrintableText.clean(other)), not for XMPP"
         case .timedOut(let time): "no answer to the WebSocket handshake within \(time.spoken)"
         case .connectionLost(let reason): "the connection was lost during the WebSocket handshake: \(reason)"
         }

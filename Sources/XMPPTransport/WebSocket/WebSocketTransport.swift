@@ -37,12 +37,9 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
     private let lower: any ByteTransport
     private let role: WebSocketRole
     private let engine: WebSocketEngine
-    private let clock: any StreamClock
+    private let handshake: TransportUpgrade<Void, WebSocketError>
     private let key = WebSocketHandshake.makeKey()
     private var state = State.idle
-    private var handler: (@Sendable (TransportEvent) -> Void)?
-    private var completion: (@Sendable (Result<Void, WebSocketError>) -> Void)?
-    private var deadline: (any ScheduledTimer)?
     /// Bytes of the handshake, or of frames that nobody has asked for yet.
     private var input: [UInt8] = []
     /// Messages read and not handed on.
@@ -50,9 +47,6 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
     private var isPaused = false
     private var isDelivering = false
     private var hasInputEnded = false
-    private var untoldEnd: TransportEvent?
-    /// This object during the handshake, so that its owner need not hold it.
-    private var keepAliveReference: WebSocketTransport?
 
     /// Prepares a WebSocket over a transport.
     ///
@@ -69,7 +63,7 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
         lower = transport
         executor = transport.executor
         self.role = role
-        self.clock = clock
+        handshake = TransportUpgrade(over: transport, clock: clock)
         let isServer = if case .server = role { true } else { false }
         do throws(WebSocketEngine.Violation) {
             engine = try WebSocketEngine(isServer: isServer, maximumMessageBytes: maximumMessageBytes)
@@ -91,11 +85,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
         checkQueue()
         guard state == .idle else { return }
         state = .upgrading
-        self.completion = completion
-        keepAliveReference = self
-        deadline = clock.schedule(after: timeout, on: executor) { [weak self] in
-            self?.fail(.timedOut(within: timeout))
-        }
+        handshake.begin(
+            self, within: timeout, late: { [weak self] in self?.fail(.timedOut(within: timeout)) }, completion)
         lower.start { [weak self] in self?.handle($0) }
         lower.resumeReading()
         if case .client(let host, let path) = role {
@@ -111,18 +102,18 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
 
     package func start(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
         checkQueue()
-        self.handler = handler
+        handshake.listen(handler)
         executor.queue.async {
             self.decode()
             self.deliver()
-            self.tellEnd()
+            self.handshake.tellEnd()
         }
         if !isPaused { lower.resumeReading() }
     }
 
     package func replaceHandler(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
         checkQueue()
-        self.handler = handler
+        handshake.listen(handler)
     }
 
     /// Sends one message.
@@ -151,7 +142,7 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
         checkQueue()
         guard isPaused else { return }
         isPaused = false
-        guard state == .open, handler != nil else { return }
+        guard state == .open, handshake.handler != nil else { return }
         executor.queue.async {
             self.decode()
             self.deliver()
@@ -175,9 +166,7 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
     package func abort() {
         checkQueue()
         guard state != .closed else { return }
-        if let completion = takeCompletion() {
-            executor.queue.async { completion(.failure(.connectionLost("called off"))) }
-        }
+        handshake.settle(.failure(.connectionLost("called off")))
         lower.abort()
         finish(nil)
     }
@@ -196,7 +185,7 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
             if state == .upgrading { advance() } else { decode() }
             deliver()
         case .drained:
-            if state == .open { handler?(.drained) }
+            if state == .open { handshake.handler?(.drained) }
         case .endOfInput:
             if state == .upgrading { return fail(.connectionLost("the server closed it")) }
             guard state == .open, !hasInputEnded else { return }
@@ -233,32 +222,23 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
             guard isAgreement else { return fail(.refused(status: 400, reason: head.startLine)) }
         }
         state = .open
-        keepAliveReference = nil
         // Until the owner listens nothing more is read, so that nothing piles up here.
-        if handler == nil || isPaused { lower.pauseReading() }
-        if let completion = takeCompletion() { executor.queue.async { completion(.success(())) } }
+        if handshake.handler == nil || isPaused { lower.pauseReading() }
+        handshake.settle(.success(()))
     }
 
     private func fail(_ error: WebSocketError) {
         guard state == .upgrading else { return }
         lower.close()
-        let completion = takeCompletion()
         finish(TransportError(.connectionLost, error.description))
-        if let completion { executor.queue.async { completion(.failure(error)) } }
-    }
-
-    private func takeCompletion() -> (@Sendable (Result<Void, WebSocketError>) -> Void)? {
-        deadline?.cancel()
-        deadline = nil
-        defer { completion = nil }
-        return completion
+        handshake.settle(.failure(error))
     }
 
     // MARK: Messages
 
     /// Takes the frames apart that have come, in pieces, unless nobody wants them now.
     private func decode() {
-        while state == .open, !input.isEmpty, handler != nil, !isPaused {
+        while state == .open, !input.isEmpty, handshake.handler != nil, !isPaused {
             let piece = input.prefix(Self.pieceSize)
             do throws(WebSocketEngine.Violation) {
                 messages += try engine.feed(piece)
@@ -266,7 +246,7 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
                 lower.send(engine.takeOutput())
                 lower.close()
                 return finish(
-                    TransportError(.connectionLost, "the server breaks the rules of WebSocket: \(error.description)"))
+                    TransportError(.violation, "the server breaks the rules of WebSocket: \(error.description)"))
             }
             input.removeFirst(piece.count)
             // Answers to pings, and to the closing frame. RFC 6455 §5.5.3 leaves it open to answer every ping: nothing piles
@@ -281,16 +261,44 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
         guard !isDelivering else { return }
         isDelivering = true
         defer { isDelivering = false }
-        while state == .open, !isPaused, !hasInputEnded, let handler, let event = messages.popFirst() {
+        while state == .open, !isPaused, !hasInputEnded, let handler = handshake.handler,
+            let event = messages.popFirst()
+        {
             switch event {
             case .message(let bytes):
                 // An empty message says nothing: RFC 7395 §3.3 does not have it, and it is not worth a stream.
                 if !bytes.isEmpty { handler(.received(bytes)) }
-            case .closed:
+            case .closed(let code, let reason):
                 hasInputEnded = true
-                handler(.endOfInput)
+                guard let why = Self.farewell(code, reason) else {
+                    handler(.endOfInput)
+                    continue
+                }
+                lower.close()
+                finish(TransportError(.connectionLost, "the server closed the WebSocket (\(why))"))
             }
         }
+    }
+
+    /// What a closing frame says beyond that all is done; `nil` for nothing. The codes are those of RFC 6455 §7.4.1, and of the
+    /// registry behind it.
+    private static func farewell(_ code: UInt16, _ reason: String) -> String? {
+        let meaning: String? =
+            switch code {
+            case 0, 1_000, 1_005: nil
+            case 1_001: "going away, 1001"
+            case 1_002: "protocol error, 1002"
+            case 1_003: "unsupported data, 1003"
+            case 1_007: "invalid data, 1007"
+            case 1_008: "policy violation, 1008"
+            case 1_009: "message too big, 1009"
+            case 1_011: "internal error, 1011"
+            case 1_012: "restart, 1012"
+            case 1_013: "try again later, 1013"
+            default: "code \(code)"
+            }
+        let parts = [meaning, reason.isEmpty ? nil : "“\(reason)”"].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ": ")
     }
 
     // MARK: The end
@@ -298,20 +306,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
     private func finish(_ error: TransportError?) {
         guard state != .closed else { return }
         state = .closed
-        deadline?.cancel()
-        deadline = nil
         input = []
         messages = []
-        lower.replaceHandler { _ in }
-        untoldEnd = .closed(error)
-        executor.queue.async { self.tellEnd() }
-        keepAliveReference = nil
-    }
-
-    private func tellEnd() {
-        guard let event = untoldEnd, let handler else { return }
-        untoldEnd = nil
-        self.handler = nil
-        handler(event)
+        handshake.end(error)
     }
 }

@@ -26,10 +26,14 @@ extension FuzzTarget {
             let width = TerminalText.width(of: fitted)
             try require(width <= columns, "“\(fitted)” takes \(width) columns of \(columns)")
         }
-        let printable = PrintableText.escape(bytes)
+        let printable = PrintableText.clean(bytes)
         try require(!printable.hasControls, "a control character in the certificate's text “\(printable)”")
         let isHidden = printable.unicodeScalars.contains(where: \.properties.isDefaultIgnorableCodePoint)
         try require(!isHidden, "something invisible in the certificate's text “\(printable)”")
+        // What was cleaned below is shown as it is, unless it holds what looks like an escape of the terminal's.
+        let shown = TerminalText.line(printable)
+        let isAsItIs = printable.contains("\\u{") || shown.isIdentical(to: printable)
+        try require(isAsItIs, "“\(printable)” is shown as “\(shown)”")
     }
 
     /// Puts the characters back that `\u{hex}` stands for.

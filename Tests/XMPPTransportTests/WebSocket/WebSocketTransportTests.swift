@@ -164,7 +164,29 @@ struct WebSocketTransportTests {
             Issue.record("\(pair.clientLog.events)")
             return
         }
+        #expect(error.code == .violation, "\(error)")
         #expect(error.description.contains(reason) && pair.clientLog.events.count == 1, "\(error)")
+        pair.end()
+    }
+
+    @Test(
+        "what a closing frame says is told, what comes before it is delivered (RFC 6455 §5.5.1)",
+        arguments: [
+            ([0x88, 0x02, 0x03, 0xE9], "the server closed the WebSocket (going away, 1001)"),
+            (
+                [0x88, 0x05, 0x03, 0xF0] + "a\u{7}b".utf8,
+                "the server closed the WebSocket (policy violation, 1008: “a\u{FFFD}b”)"
+            ),
+            ([0x88, 0x04, 0x0F, 0xA0] + "no".utf8, "the server closed the WebSocket (code 4000: “no”)"),
+            ([0x88, 0x05, 0x03, 0xE8] + "bye".utf8, "the server closed the WebSocket (“bye”)"),
+            ([0x88, 0x02, 0x03, 0xE8], nil), ([0x88, 0x00], nil),
+        ] as [([UInt8], String?)])
+    func reasons(_ closing: [UInt8], _ reason: String?) async throws {
+        let pair = try Pair(servesWebSocket: false)
+        try await pair.play(frame(0x81, "<a/>") + closing)
+        await pair.clientLog.wait { $0.count >= 2 }
+        let end = reason.map { TransportEvent.closed(TransportError(.connectionLost, $0)) } ?? .endOfInput
+        #expect(pair.clientLog.events.prefix(2) == [text("<a/>"), end])
         pair.end()
     }
 
