@@ -101,6 +101,15 @@ struct ListenTests {
         #expect(run.code == 74 && run.errors.isEmpty)
     }
 
+    @Test("an event that is longer than a line of the protocol is shown whole")
+    func longEvent() async {
+        let body = String(repeating: "wherefore ", count: 120_000)
+        let long: JSONValue = ["api": 1, "type": "message", "from": "bob@example.org/phone", "body": .string(body)]
+        let daemon = FakeDaemon("listen", events: [long, Self.events[0]])
+        let run = await jabberctl("listen", "--json", "--count", "2", daemon: daemon)
+        #expect(run.code == 0 && run.lines.count == 2 && run.lines.first == long.text)
+    }
+
     @Test("a reader that goes away is noticed without an event", arguments: [["listen"], ["online", "--watch"]])
     func readerLeaves(_ words: [String]) async {
         let silent = FakeDaemon(words[0], events: [])

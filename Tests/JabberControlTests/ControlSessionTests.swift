@@ -22,7 +22,10 @@ struct ControlSessionTests {
                 await session.whenAnswered(request.id) { session.close(saying: ControlError(.daemonNotRunning, "bye")) }
                 return "ends"
             case "large":
-                return .string(String(repeating: "x", count: ControlFrame.maximumBytes))
+                let length = request.params.int("length") ?? 0
+                session.notify(.string(Self.text(length)), of: request.id)
+                session.notify("short", of: request.id)
+                return .string(Self.text(length))
             case "count":
                 for number in 1...3 { session.notify(.integer(Int64(number)), of: request.id) }
                 let wait = AsyncStream<Void> { _ in }
@@ -32,6 +35,9 @@ struct ControlSessionTests {
                 throw ControlError(.unknownMethod, "no method \(request.method)")
             }
         }
+
+        /// A text of so many bytes at least: characters of one, two and four bytes, quotes among them.
+        static func text(_ length: Int) -> String { String(repeating: "\"éx😀\\", count: length / 9 + 1) }
     }
 
     /// A client and the task that serves it.
@@ -70,13 +76,57 @@ struct ControlSessionTests {
         }
     }
 
-    @Test("an answer that is too long for a line fails, and the connection goes on")
-    func tooLongAnswer() async throws {
-        let (client, server) = Self.connect()
-        await #expect(throws: ControlConnection.tooLongAnswer) { _ = try await client.call("large") }
+    @Test(
+        "an answer and an event that are too long for a line come whole, in pieces, and in their order",
+        arguments: [(ControlFrame.maximumBytes, 4_097), (2 * ControlFrame.maximumBytes + 1, Int.max)])
+    func long(length: Int, pieceSize: Int) async throws {
+        let (client, server) = Self.connect(pieceSize: pieceSize)
+        let events = Locked<[JSONValue]>([])
+        let answer = try await client.call("large", ["length": .integer(Int64(length))]) { event in
+            events.withLock { $0.append(event) }
+            return true
+        }
+        let text = JSONValue.string(Service.text(length))
+        #expect(answer == text)
+        #expect(events.withLock { $0 == [text, "short"] })
         #expect(try await client.call("echo") == [:])
         await client.close()
         await server.value
+    }
+
+    @Test("an answer that is longer than any may be fails, and the connection goes on")
+    func tooLongAnswer() async throws {
+        let answer = ControlResponse(id: 1, result: .success(.string(Service.text(2_000))))
+        let (near, far) = PipeTransport.pair()
+        let connection = ControlConnection(over: far, maximumBytes: 2_000)
+        let failure = Handover<ControlError?>()
+        let client = ControlConnection(over: near, takesPieces: true)
+        near.executor.queue.async {
+            connection.start { _ in }
+            client.start { event in
+                guard case .message(.response(let response)) = event else { return }
+                if case .failure(let error) = response.result { failure.give(error) } else { failure.give(nil) }
+            }
+            connection.send(.response(answer))
+        }
+        #expect(await failure.value() == ControlConnection.tooLongAnswer)
+    }
+
+    @Test(
+        "pieces that are none, and ones that never end, are an error of the daemon",
+        arguments: [[:], ["text": 1], ["text": "nonsense", "last": true]] as [JSONObject])
+    func oddPieces(params: JSONObject) async throws {
+        let piece = ControlMessage.notification(ControlNotification(method: "piece", params: params))
+        let (near, far) = PipeTransport.pair()
+        let client = ControlClient(over: near)
+        let daemon = ControlConnection(over: far)
+        daemon.send(.notification(ControlGreeting(instance: "test").notification))
+        daemon.send(piece)
+        await #expect(throws: ControlError.self) { while true { _ = try await client.call("echo") } }
+        await client.close()
+        var reader = ControlPieceReader()
+        let much = ControlNotification(method: "piece", params: ["text": .string(Service.text(1 << 20))])
+        #expect(throws: ControlFrameError.tooLong) { for _ in 0..<64 { _ = try reader.take(much) } }
     }
 
     @Test("events reach their call until it has enough, then the daemon's task is cancelled")

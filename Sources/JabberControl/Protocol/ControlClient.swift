@@ -27,7 +27,7 @@ package actor ControlClient {
     /// Makes a client; nothing is read before the first call.
     package init(over transport: any ByteTransport) {
         executor = transport.executor
-        connection = ControlConnection(over: transport)
+        connection = ControlConnection(over: transport, takesPieces: true)
     }
 
     /// The executor of the transport, so that its events enter without a hop.

@@ -24,22 +24,38 @@ package final class ControlConnection: @unchecked Sendable {
     /// How many bytes may wait before who has much to send waits as well: 1 MiB.
     package static let comfortablePendingBytes = 1 << 20
 
-    /// What is answered in place of an answer that does not fit into a line. The caller's data are not at fault.
+    /// What is answered in place of an answer that is longer than any may be. The caller's data are not at fault.
     package static let tooLongAnswer = ControlError(
-        .internalError, "the answer is longer than \(ControlFrame.maximumBytes) bytes, which is all that one can have")
+        .internalError, "the answer is longer than \(ControlFrame.maximumLongBytes) bytes, the most that one can have")
 
     /// The executor whose queue events arrive on.
     package let executor: StreamExecutor
 
     private let transport: any ByteTransport
+    private let maximumBytes: Int
     private var reader = ControlLineReader()
     private var handler: (@Sendable (Event) -> Void)?
     private var isClosing = false
     private var roomWaiters: [CheckedContinuation<Bool, Never>] = []
+    /// What waits behind a message in pieces, that first; and how many bytes of it belong to long messages, and to others.
+    private var waiting: [ControlPieces] = []
+    private var waitingBytes = (long: 0, short: 0)
+    /// The message in pieces that is being read; `nil` where none is taken.
+    private var pieces: ControlPieceReader?
 
     /// Makes a connection; nothing happens before ``start(_:)``.
-    package init(over transport: any ByteTransport) {
+    ///
+    /// - Parameters:
+    ///   - transport: The transport.
+    ///   - takesPieces: Whether messages that are longer than a line are taken from the peer.
+    ///   - maximumBytes: How long a message to the peer may be, in bytes.
+    package init(
+        over transport: any ByteTransport, takesPieces: Bool = false,
+        maximumBytes: Int = ControlFrame.maximumLongBytes
+    ) {
+        self.maximumBytes = maximumBytes
         self.transport = transport
+        pieces = takesPieces ? ControlPieceReader() : nil
         executor = transport.executor
     }
 
@@ -50,7 +66,8 @@ package final class ControlConnection: @unchecked Sendable {
         transport.start { [weak self] event in self?.received(event) }
     }
 
-    /// Sends a message; from any thread, in order. One that is too long for a line is answered or dropped with an error.
+    /// Sends a message; from any thread, in order. One that is too long for a line goes in pieces. In place of an answer that is
+    /// too long for that too goes an error; with any other such message the connection ends.
     package func send(_ message: ControlMessage) {
         executor.queue.async { self.sendNow(message) }
     }
@@ -62,7 +79,7 @@ package final class ControlConnection: @unchecked Sendable {
         await withCheckedContinuation { continuation in
             executor.queue.async {
                 guard !self.isClosing else { return continuation.resume(returning: false) }
-                guard self.transport.pendingBytes > Self.comfortablePendingBytes else {
+                guard !self.waiting.isEmpty || self.transport.pendingBytes > Self.comfortablePendingBytes else {
                     return continuation.resume(returning: true)
                 }
                 self.roomWaiters.append(continuation)
@@ -85,6 +102,7 @@ package final class ControlConnection: @unchecked Sendable {
     package func abort() {
         executor.queue.async {
             self.isClosing = true
+            self.waiting = []
             self.endWaiting(false)
             self.transport.abort()
         }
@@ -93,16 +111,38 @@ package final class ControlConnection: @unchecked Sendable {
     private func sendNow(_ message: ControlMessage) {
         guard !isClosing else { return }
         do {
-            transport.send(try ControlFrame.encode(message))
+            let line = try ControlFrame.encode(message, maximum: maximumBytes)
+            wait(ControlPieces(line))
         } catch {
+            guard case .response(let response) = message else { return closeNow(saying: error.controlError) }
             // Whoever waits for the answer must hear that it does not fit.
-            if case .response(let response) = message {
-                let answer = ControlResponse(id: response.id, result: .failure(Self.tooLongAnswer))
-                if let line = try? ControlFrame.encode(.response(answer)) { transport.send(line) }
-            }
+            return sendNow(.response(ControlResponse(id: response.id, result: .failure(Self.tooLongAnswer))))
         }
-        if transport.pendingBytes > Self.maximumPendingBytes {
+        sendWaiting()
+        // A long message may wait whole: it has a bound of its own.
+        if transport.pendingBytes + waitingBytes.short > Self.maximumPendingBytes
+            || waitingBytes.long > maximumBytes
+        {
+            waiting = []
             closeNow(saying: ControlError(.temporary, "the control client does not read: dropped"))
+        }
+    }
+
+    private func wait(_ pieces: ControlPieces) {
+        waiting.append(pieces)
+        if pieces.isLong { waitingBytes.long += pieces.count } else { waitingBytes.short += pieces.count }
+    }
+
+    /// Gives the transport as much as it should have at a time: everything, but a long message piece by piece.
+    private func sendWaiting() {
+        while let first = waiting.first, transport.pendingBytes <= Self.comfortablePendingBytes || !first.isLong {
+            guard let line = waiting[0].next() else {
+                waiting.removeFirst()
+                continue
+            }
+            let sent = first.count - waiting[0].count
+            if first.isLong { waitingBytes.long -= sent } else { waitingBytes.short -= sent }
+            transport.send(line)
         }
     }
 
@@ -110,6 +150,10 @@ package final class ControlConnection: @unchecked Sendable {
         guard !isClosing else { return }
         isClosing = true
         endWaiting(false)
+        for var message in waiting {
+            while let line = message.next() { transport.send(line) }
+        }
+        waiting = []
         if let error, let line = try? ControlFrame.encode(.notification(.goodbye(error))) { transport.send(line) }
         transport.close()
     }
@@ -125,11 +169,13 @@ package final class ControlConnection: @unchecked Sendable {
                 closeNow(saying: ControlFrameError.tooLong.controlError)
             }
         case .drained:
-            endWaiting(true)
+            sendWaiting()
+            if waiting.isEmpty { endWaiting(true) }
         case .endOfInput:
             closeNow(saying: nil)
         case .closed(let error):
             isClosing = true
+            waiting = []
             endWaiting(false)
             let last = handler
             handler = nil
@@ -138,8 +184,12 @@ package final class ControlConnection: @unchecked Sendable {
     }
 
     private func deliver(_ line: [UInt8]) {
-        do {
-            let message = try ControlFrame.decode(line)
+        do throws(ControlFrameError) {
+            var message = try ControlFrame.decode(line)
+            if case .notification(let piece) = message, piece.method == ControlPieces.method, pieces != nil {
+                guard let whole = try pieces?.take(piece) else { return }
+                message = try ControlFrame.decode(whole, maximum: ControlFrame.maximumLongBytes)
+            }
             handler?(.message(message))
         } catch {
             handler?(.malformed(error))

@@ -29,10 +29,16 @@ package enum ControlFrame {
     /// The longest line in bytes, without its line feed: 1 MiB.
     package static let maximumBytes = 1 << 20
 
+    /// The longest message of the daemon in bytes: 32 MiB. One that is longer than a line comes in pieces.
+    package static let maximumLongBytes = 32 << 20
+
     /// The line of a message, with its line feed.
     ///
+    /// - Parameter maximum: How long it may be, in bytes without its line feed.
     /// - Throws: ``ControlFrameError/tooLong``.
-    package static func encode(_ message: ControlMessage) throws(ControlFrameError) -> [UInt8] {
+    package static func encode(
+        _ message: ControlMessage, maximum: Int = maximumBytes
+    ) throws(ControlFrameError) -> [UInt8] {
         var object: JSONObject = ["jsonrpc": "2.0"]
         switch message {
         case .request(let request):
@@ -50,16 +56,19 @@ package enum ControlFrame {
             }
         }
         var line = JSONValue.object(object).encoded()
-        guard line.count <= maximumBytes else { throw .tooLong }
+        guard line.count <= maximum else { throw .tooLong }
         line.append(UInt8(ascii: "\n"))
         return line
     }
 
     /// The message in a line, with or without its line feed.
     ///
+    /// - Parameter maximum: How long it may be, in bytes without its line feed.
     /// - Throws: ``ControlFrameError`` for anything that is not exactly one message.
-    package static func decode(_ line: some Collection<UInt8>) throws(ControlFrameError) -> ControlMessage {
-        guard line.count <= maximumBytes + 1 else { throw .tooLong }
+    package static func decode(
+        _ line: some Collection<UInt8>, maximum: Int = maximumBytes
+    ) throws(ControlFrameError) -> ControlMessage {
+        guard line.count <= maximum + 1 else { throw .tooLong }
         let value: JSONValue
         do {
             value = try JSONReader.read(line)
