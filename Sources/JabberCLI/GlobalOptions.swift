@@ -53,14 +53,17 @@ struct GlobalOptions: Sendable {
         session.ca = line.value("ca").map(environment.absolute)
         let needsRunning = line.command?.needsRunningDaemon == true
         // The settings of a daemon that runs are its own affair.
-        if !needsRunning { session.config = line.value("config").map(environment.absolute) }
-        if let host = session.host, line.isTyped("host") {
-            try SettingsCheck.host(host)
-            for option in ["port", "tls"] where host.contains("://") && line.isTyped(option) {
-                throw ControlError(.usage, "the address of a WebSocket says it all: leave --\(option) out")
+        if needsRunning {
+            if let option = ["config", "host", "port", "tls", "ca", "proxy"].first(where: line.isTyped) {
+                throw ControlError(
+                    .usage, "this asks the running daemon, which has settings of its own: leave --\(option) out")
             }
+        } else {
+            session.config = line.value("config").map(environment.absolute)
         }
         if let proxy = session.proxy { try SettingsCheck.proxy(proxy) }
+        if let host = session.host, line.isTyped("host") { try SettingsCheck.host(host) }
+        try Self.leaveWebSocketAlone(&session, line)
         if let ca = session.ca, line.isTyped("ca") { try SettingsCheck.anchors(ca) }
         self.session = session
         passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }
@@ -81,6 +84,22 @@ struct GlobalOptions: Sendable {
             verbosity: verbosity, needsRunning: needsRunning)
         isDryRun = line.has("dry-run")
         mayAsk = !line.has("no-ask")
+    }
+
+    /// The address of a WebSocket says it all. One that is typed outweighs a port and a kind of TLS of the environment; any
+    /// other that stands beside one contradicts it.
+    private static func leaveWebSocketAlone(
+        _ session: inout SessionSelection, _ line: CommandLine
+    ) throws(ControlError) {
+        guard session.host?.contains("://") == true else { return }
+        for option in ["port", "tls"] where line.value(option) != nil {
+            guard line.isTyped("host"), !line.isTyped(option) else {
+                let name = line.isTyped(option) ? "--\(option)" : "JABBERCTL_\(option.uppercased())"
+                throw ControlError(.usage, "the address of a WebSocket says it all: leave \(name) out")
+            }
+        }
+        session.port = nil
+        session.tls = nil
     }
 
     private static func isColoured(_ line: CommandLine, _ environment: CLIEnvironment) -> Bool {

@@ -339,11 +339,30 @@ struct SimpleCommandTests {
         #expect(await jabberctl("ping", daemon: newer).code == 20)
     }
 
+    @Test(
+        "what asks the running daemon takes no other settings, and says so",
+        arguments: ["status", "daemon info", "connect"],
+        [["--config", "x.json"], ["--host", "h"], ["--port", "1"], ["--tls", "direct"], ["--ca", "x.pem"]])
+    func settingsOfItsOwn(_ command: String, _ option: [String]) async {
+        let run = await jabberctl(command.split(separator: " ").map(String.init) + option)
+        #expect(run.code == 64 && run.errors.contains("leave \(option[0]) out") && run.asked.isEmpty, "\(run)")
+    }
+
     @Test("a daemon that never answers costs no more than --timeout")
     func silent() async {
         let run = await jabberctl(
             "ping", "--timeout", "0.05", daemon: FakeDaemon("ping", events: []),
             in: Surroundings(clock: SystemClock()))
         #expect(run.code == 5 && run.errors.contains("--timeout"))
+    }
+
+    @Test("an answer that is longer than a line of the protocol comes whole: a room with tens of thousands in it")
+    func longAnswer() async {
+        let occupants = (0..<15_000).map { number -> JSONValue in
+            ["nick": .string("hag \(number)"), "show": "available", "role": "participant", "affiliation": "none"]
+        }
+        let daemon = FakeDaemon("room.who", ["occupants": .array(occupants)])
+        let run = await jabberctl("room", "who", "coven@rooms.example.org", daemon: daemon)
+        #expect(run.code == 0 && run.lines.count == 15_000 && run.lines.last?.hasPrefix("hag 14999\t") == true)
     }
 }

@@ -129,6 +129,15 @@ struct SurroundingsTests {
         #expect(run.output == "false\n0\n", "\(run)")
     }
 
+    @Test(
+        "a daemon that ends with a code of the table passes it on; what is none is an error of input and output",
+        arguments: [("42", "74"), ("127", "74"), ("78", "78"), ("77", "77")])
+    func strangeEnd(_ code: String, _ exit: String) throws {
+        try folder.write("#!/bin/sh\necho 'jabberctld: no such luck' >&2; exit \(code)\n", to: "fake", mode: 0o755)
+        let run = try shell(#""$0" daemon start; echo $?"#) { $0["JABBERCTLD"] = folder.path + "/fake" }
+        #expect(run.output == "\(exit)\n" && run.errors == "jabberctl: no such luck\n", "\(run)")
+    }
+
     @Test("a daemon that was stopped keeps no command beyond its time, and the error says what to do")
     func stoppedDaemon() throws {
         let script = """

@@ -122,7 +122,9 @@ extension Launcher {
             default: .inputOutput
             }
         var error = ControlError(kind, last.hasPrefix("jabberctld: ") ? String(last.dropFirst(12)) : last)
-        if (1...127).contains(code) { error.exit = ExitCode(rawValue: code) }
+        // What is no code of ours, as of another program that JABBERCTLD names, says nothing to who reads the table.
+        let exit = ExitCode(rawValue: code)
+        if (1...127).contains(code), exit.isKnown { error.exit = exit }
         return error
     }
 

@@ -85,6 +85,9 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
         (.terminated, "terminated"),
     ]
 
+    /// Whether this is one of the table's: any other program ends with what it likes.
+    package var isKnown: Bool { Self.all.contains { $0.code == self } }
+
     /// Which of two outcomes decides the code of a command: a failure before success, then the larger number.
     package func worse(_ other: ExitCode) -> ExitCode {
         rawValue >= other.rawValue ? self : other
