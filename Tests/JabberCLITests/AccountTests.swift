@@ -143,6 +143,25 @@ struct AccountTests {
         #expect((try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org"])
     }
 
+    @Test("beside the address of a WebSocket no port is stored, wherever the two come from")
+    func webSocketAlone() async {
+        let add = ["account", "add", "me@example.org", "--no-password"]
+        func run(_ words: [String], _ variables: [String: String]) async -> CommandRun {
+            await jabberctl(add + words, in: Surroundings(variables: variables, home: folder.path))
+        }
+        let socket = ["JABBERCTL_HOST": "wss://example.org/ws"]
+        let typed = await run(["--port", "443"], socket)
+        #expect(typed.code == 64 && typed.errors.contains("leave --port out"), "\(typed)")
+        let both = await run([], socket.merging(["JABBERCTL_TLS": "direct"]) { $1 })
+        #expect(both.code == 64 && both.errors.contains("leave JABBERCTL_TLS out"), "\(both)")
+        #expect(folder.text(file).isEmpty)
+        let outweighed = await run(
+            ["--host", "wss://example.org/ws"], ["JABBERCTL_PORT": "5222", "JABBERCTL_TLS": "direct"])
+        #expect(outweighed.code == 0, "\(outweighed)")
+        #expect(
+            (try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org", "host": "wss://example.org/ws"])
+    }
+
     @Test("a misspelt setting is told where the account is shown")
     func misspelt() async throws {
         try folder.write(#"{"jid": "me@example.org", "hots": "h"}"#, to: file)
@@ -204,6 +223,57 @@ struct AccountTests {
         #expect(await run("account", "list", "-g", "name").output == "a@example.org\n")
         #expect(await run("account", "show", "b@example.org").code == 4)
         #expect(await run("account", "remove").code == 64)
+    }
+
+    /// The files with what was said with an account of the name `me`.
+    private let own = [
+        "me.db", "me.db-wal", "me.db-shm", "me.db.damaged-20260102T030405Z", "me.db.damaged-20260102T030405Z-1-wal",
+    ]
+
+    @Test("a removed account leaves no token behind; what was said stays until it is purged, then or afterwards")
+    func remove() async throws {
+        let state = ".local/state/jabberctl"
+        let logins = ["me", "you"].flatMap { name in
+            ["daemon", "command"].map { "\(state)/logins/\(name).\($0).json" }
+        }
+        for file in logins { try folder.write("{}", to: file) }
+        for file in own { try folder.write("x", to: "\(state)/accounts/\(file)") }
+        for name in ["me", "you"] {
+            _ = await run("account", "add", "\(name)@example.org", "--name", name, "--no-password")
+        }
+        func exists(_ file: String) -> Bool { !folder.text(file).isEmpty }
+
+        #expect(await run("account", "remove", "me", "--purge", "--dry-run").code == 0)
+        #expect(logins.allSatisfy(exists) && own.allSatisfy { exists("\(state)/accounts/\($0)") })
+
+        let kept = await run("account", "remove", "me", "--json")
+        let database = folder.path + "/\(state)/accounts/me.db"
+        #expect(kept.code == 0 && kept.output.contains(#""kept":"\#(database)""#), "\(kept)")
+        #expect(logins.map(exists) == [false, false, true, true])
+        #expect(own.allSatisfy { exists("\(state)/accounts/\($0)") })
+
+        // Somebody uses it.
+        let lock = try #require(StateLock.take(database + ".lock"))
+        let used = await run("account", "remove", "me", "--purge")
+        #expect(used.code == 75 && used.errors.contains("jabberctl daemon stop"), "\(used)")
+        #expect(own.allSatisfy { exists("\(state)/accounts/\($0)") })
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("what was said with an account that is gone can be purged; that of others stays")
+    func purge() async throws {
+        let state = ".local/state/jabberctl/accounts"
+        let others = ["you.db", "me.db.db", "me.db.damaged-2026.db", "me.dbx"]
+        for file in own + others { try folder.write("x", to: "\(state)/\(file)") }
+        _ = await run("account", "add", "me@example.org", "--name", "me", "--no-password")
+        let removed = await run("account", "remove", "me", "--json")
+        #expect(removed.code == 0 && removed.output.contains("kept"), "\(removed)")
+        let purged = await run("account", "remove", "me", "--purge", "--json")
+        #expect(purged.code == 0 && purged.output == #"{"api":1,"name":"me"}"# + "\n", "\(purged)")
+        #expect(own.allSatisfy { folder.text("\(state)/\($0)").isEmpty })
+        #expect(others.allSatisfy { !folder.text("\(state)/\($0)").isEmpty })
+        #expect(await run("account", "remove", "me", "--purge").code == 4)
+        #expect(await run("account", "remove", "../me", "--purge").code == 4)
     }
 
     @Test("a new password replaces the old one")

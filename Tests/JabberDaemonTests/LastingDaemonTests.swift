@@ -135,7 +135,11 @@ struct LastingDaemonTests {
             #expect(try await daemon.status("nurse").string("connection") == "connected")
             try PrivateFile.remove(daemon.folder + "/config/jabberctl/config.json")
             try PrivateFile.remove(daemon.folder + "/config/jabberctl/accounts/nurse.json")
+            let files = AccountFiles(of: "nurse", paths: RuntimePaths(environment: ["HOME": daemon.folder]))
+            let logins = try #require(files).logins(of: .daemon)
+            #expect(try PrivateFile.read(logins) != nil)
             #expect(try await daemon.call("daemon.reload").int("accounts") == 1)
+            #expect(try PrivateFile.read(logins) == nil, "what lets anybody log in as a removed account goes with it")
             #expect(await daemon.failure("online", account: "nurse")?.code == .accountNotFound)
             #expect(await daemon.server.openConnections == 1)
         }

@@ -15,6 +15,7 @@ struct LoginMemoryFileTests {
         let path = FileManager.default.temporaryDirectory.path + "/logins-\(UUID().uuidString.prefix(8))"
         var paths: RuntimePaths { RuntimePaths(environment: ["HOME": path]) }
         var file: String { paths.state + "/logins/home.daemon.json" }
+        var files: AccountFiles { get throws { try #require(AccountFiles(of: "home", paths: paths)) } }
         deinit { try? FileManager.default.removeItem(atPath: path) }
     }
 
@@ -38,11 +39,11 @@ struct LoginMemoryFileTests {
     func roundTrip() async throws {
         let folder = Folder()
         let jid = try JID("juliet@example.org")
-        let store = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        let store = LoginMemoryFile(try folder.files, owner: .daemon)
         #expect(await store.memory(of: jid) == nil)
         let saved = try memory()
         await store.save(saved, of: jid)
-        let next = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        let next = LoginMemoryFile(try folder.files, owner: .daemon)
         let found = try #require(await next.memory(of: jid))
         #expect(found.userAgentID == saved.userAgentID && found.token == saved.token)
         #expect(found.hasUsedSCRAM && !found.hasUsedChannelBinding && found.offered == saved.offered)
@@ -54,7 +55,7 @@ struct LoginMemoryFileTests {
     func unusable() async throws {
         let folder = Folder()
         let jid = try JID("juliet@example.org")
-        let store = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        let store = LoginMemoryFile(try folder.files, owner: .daemon)
         await store.save(try memory(), of: jid)
         #expect(await store.memory(of: try JID("romeo@example.org")) == nil)
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file)
@@ -72,8 +73,8 @@ struct LoginMemoryFileTests {
         let folder = Folder()
         let jid = try JID("juliet@example.org")
         do {
-            let first = LoginMemoryFile(account: "home", owner: .command, paths: folder.paths)
-            let second = LoginMemoryFile(account: "home", owner: .command, paths: folder.paths)
+            let first = LoginMemoryFile(try folder.files, owner: .command)
+            let second = LoginMemoryFile(try folder.files, owner: .command)
             await first.save(try memory(), of: jid)
             #expect(await second.memory(of: jid) == nil)
             await second.save(LoginMemory(), of: jid)
@@ -82,7 +83,7 @@ struct LoginMemoryFileTests {
         // The lock goes with the last reference, which is not always at the end of the scope.
         var found: LoginMemory?
         while found == nil {
-            found = await LoginMemoryFile(account: "home", owner: .command, paths: folder.paths).memory(of: jid)
+            found = await LoginMemoryFile(try folder.files, owner: .command).memory(of: jid)
         }
         #expect(found?.token != nil)
     }
@@ -92,14 +93,14 @@ struct LoginMemoryFileTests {
         let folder = Folder()
         let jid = try JID("juliet@example.org")
         for owner in LoginMemoryFile.Owner.allCases {
-            await LoginMemoryFile(account: "home", owner: owner, paths: folder.paths).save(try memory(), of: jid)
+            await LoginMemoryFile(try folder.files, owner: owner).save(try memory(), of: jid)
         }
-        let store = LoginMemoryFile(account: "home", owner: .daemon, paths: folder.paths)
+        let store = LoginMemoryFile(try folder.files, owner: .daemon)
         let name = await store.memory(of: jid)?.userAgentID
-        #expect(try LoginMemoryFile.forget("home", jid, paths: folder.paths, includingProofs: false) == 2)
+        #expect(try LoginMemoryFile.forget(folder.files, jid, includingProofs: false) == 2)
         #expect(await store.memory(of: jid)?.hasUsedSCRAM == true)
         #expect(await store.memory(of: jid)?.token == nil)
-        #expect(try LoginMemoryFile.forget("home", jid, paths: folder.paths, includingProofs: true) == 0)
+        #expect(try LoginMemoryFile.forget(folder.files, jid, includingProofs: true) == 0)
         #expect(await store.memory(of: jid)?.hasUsedSCRAM == false)
         #expect(await store.memory(of: jid)?.userAgentID == name, "the installation is still the same")
         #expect(try !String(contentsOfFile: folder.file, encoding: .utf8).contains("secret-token"))

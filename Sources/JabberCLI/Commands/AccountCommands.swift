@@ -206,16 +206,20 @@ struct AccountCommands {
             takeProofs(&account)
         }
         let name = account.name
-        change(&account)
-        if let key = ["port", "tls"].first(where: given.contains), account.isOverWebSocket {
+        let changed = { (account: AccountConfiguration) throws(ControlError) -> AccountConfiguration in
+            var account = account
+            change(&account)
+            guard let key = ["port", "tls"].first(where: given.contains), account.isOverWebSocket else {
+                return account
+            }
             throw ControlError(
                 .usage, "the host of \(name) is a WebSocket, whose address says it all: leave --\(key) out")
         }
+        account = try changed(account)
         try requireWholeProof(of: account)
         try self.change { (configuration) throws(ControlError) in
-            var account = try configuration.account(name)
-            change(&account)
-            try configuration.save(account)
+            // Another command may have been faster: its host may be a WebSocket.
+            try configuration.save(try changed(try configuration.account(name)))
         }
         try show(account)
     }
@@ -242,19 +246,43 @@ struct AccountCommands {
         }
     }
 
+    /// Removes the settings, and what lets anybody log in as the account; with `--purge` what was said too.
     private mutating func remove() throws(ControlError) {
-        let row: JSONObject
-        let name: String
-        if let given = context.line.arguments.first, configuration.failures[given] != nil {
-            (name, row) = (given, ["name": .string(given)])
-        } else {
-            let account = try named()
-            (name, row) = (account.name, self.row(account))
+        let (name, row) = try removable()
+        let files = AccountFiles(of: name, paths: context.environment.paths)
+        let isReal = !context.options.isDryRun
+        let purges = context.line.has("purge")
+        // Before anything is removed: who cannot have all of it has none.
+        let claim = try isReal && purges ? files?.claimHistory() : nil
+        if configuration.has(name) {
+            try change { (configuration) throws(ControlError) in try configuration.remove(name) }
         }
-        try change { (configuration) throws(ControlError) in try configuration.remove(name) }
+        if isReal {
+            try files?.removeLogins()
+            if purges { try files?.removeHistory() }
+        }
+        withExtendedLifetime(claim) {}
         var result: JSONObject = ["api": 1]
         for entry in row.entries { result[entry.key] = entry.value }
+        if !purges, let files, files.history.contains(files.database) {
+            result["kept"] = .string(files.database)
+            if context.output.isTable {
+                let command = "jabberctl account remove \(name) --purge"
+                context.output.note("what was said is kept in \(files.database); remove it with: \(command)")
+            }
+        }
         try context.output.show(result, Records(rows: [row], [Column("REMOVED", "name")]))
+    }
+
+    /// The account that is to be removed: be it one whose settings cannot be read, or, with `--purge`, one that has none any more.
+    private func removable() throws(ControlError) -> (name: String, row: JSONObject) {
+        if let given = context.line.arguments.first {
+            let leftovers = AccountFiles(of: given, paths: context.environment.paths)?.history ?? []
+            let isGone = context.line.has("purge") && !configuration.has(given) && !leftovers.isEmpty
+            if isGone || configuration.failures[given] != nil { return (given, ["name": .string(given)]) }
+        }
+        let account = try named()
+        return (account.name, row(account))
     }
 
     private mutating func choose() throws(ControlError) {

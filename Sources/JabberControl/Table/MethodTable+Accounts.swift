@@ -14,12 +14,14 @@ extension MethodTable {
 
         var remove = CommandSpec("account remove", .accounts, "remove an account from the settings")
         remove.details = [
-            "What was said, and what its logins have left, tokens too, stays below ~/.local/state/jabberctl; "
-                + "account forget-token, before, forgets the tokens."
+            "Its password goes, and what its logins have left, tokens too. What was said stays below "
+                + "$XDG_STATE_HOME/jabberctl/accounts, unless --purge is given; that can be given afterwards too."
         ]
         remove.arguments = [ArgumentSpec("NAME", "the account")]
-        remove.result = [api] + fields
-        remove.exits = [.notFound]
+        remove.options = [.flag("purge", nil, "remove what was said too: history, events, and messages that wait")]
+        remove.result =
+            [api] + fields + [FieldSpec("kept", "string", "the file with what was said; absent when none is left")]
+        remove.exits = [.notFound, .temporary]
 
         var choose = CommandSpec("account default", .accounts, "show or choose the account that is meant by default")
         choose.arguments = [

@@ -66,10 +66,13 @@ final class AccountStore: Sendable {
     static func open(
         _ name: String, of account: JID, paths: RuntimePaths, intake: Intake
     ) async throws(ControlError) -> AccountStore {
-        let path = "\(paths.state)/accounts/\(name).db"
+        guard let files = AccountFiles(of: name, paths: paths) else {
+            throw ControlError(.configuration, "\"\(name)\" cannot be the name of a file", account: account.description)
+        }
+        let path = files.database
         // Before the lock: it says what is wrong with the folder.
         try PrivateFile.makeFolder(PrivateFile.folder(of: path))
-        guard let lock = StateLock.take(path + ".lock") else {
+        guard let lock = StateLock.take(files.databaseLock) else {
             throw ControlError(
                 .temporary, "another daemon uses \(path); end that one first", account: account.description)
         }

@@ -13,9 +13,12 @@ enum AccountMethods {
             selection.jid = nil
         }
         let session = try await call.daemon.session(for: selection)
-        let count = try LoginMemoryFile.forget(
-            session.account.name, session.jid, paths: call.daemon.environment.paths,
-            includingProofs: try call.parameters.flag("all"))
+        let includingProofs = try call.parameters.flag("all")
+        let count =
+            try AccountFiles(of: session.account.name, paths: call.daemon.environment.paths).map {
+                (files) throws(ControlError) in
+                try LoginMemoryFile.forget(files, session.jid, includingProofs: includingProofs)
+            } ?? 0
         var result = session.heading
         result["tokens"] = .integer(Int64(count))
         return result

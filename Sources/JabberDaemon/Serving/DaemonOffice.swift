@@ -53,6 +53,10 @@ extension Daemon {
         await withTaskGroup { group in
             for session in change.ended { group.addTask { await session.close() } }
         }
+        // An account that was removed has lost its tokens; its session may have got another one since.
+        for session in change.ended where book?.sessions[session.account.name] == nil {
+            try? AccountFiles(of: session.account.name, paths: environment.paths)?.removeLogins()
+        }
         guard !isEnding else { return }
         for session in change.begun { await session.hold() }
         for session in change.kept where await session.holding?.status.phase == .failed { await session.hold() }

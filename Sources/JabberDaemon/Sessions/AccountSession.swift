@@ -87,7 +87,8 @@ actor AccountSession {
         log = environment.log
         logLevel = environment.logLevel
         notice = environment.notice
-        logins = owner.map { LoginMemoryFile(account: account.name, owner: $0, paths: environment.paths) }
+        let files = AccountFiles(of: account.name, paths: environment.paths)
+        logins = owner.flatMap { owner in files.map { LoginMemoryFile($0, owner: owner) } }
     }
 
     /// The account's bare address, for results and errors.

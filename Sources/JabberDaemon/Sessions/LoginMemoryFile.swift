@@ -11,12 +11,7 @@ internal import XMPP
 /// time begins without a memory, and leaves none.
 actor LoginMemoryFile: LoginMemoryStore {
     /// Whose memory it is.
-    enum Owner: String, Sendable, CaseIterable {
-        /// The daemon that stays.
-        case daemon
-        /// A daemon for one command.
-        case command
-    }
+    typealias Owner = AccountFiles.LoginOwner
 
     private let path: String
     private let owner: Owner
@@ -26,16 +21,11 @@ actor LoginMemoryFile: LoginMemoryStore {
     /// Makes a store; nothing is read yet.
     ///
     /// - Parameters:
-    ///   - account: The account's name in the settings, which is one that a file can have.
+    ///   - files: The account's files.
     ///   - owner: Who logs in.
-    ///   - paths: Where state is kept.
-    init(account: String, owner: Owner, paths: RuntimePaths) {
-        path = Self.path(account, owner, paths)
+    init(_ files: AccountFiles, owner: Owner) {
+        path = files.logins(of: owner)
         self.owner = owner
-    }
-
-    private static func path(_ account: String, _ owner: Owner, _ paths: RuntimePaths) -> String {
-        "\(paths.state)/logins/\(account).\(owner.rawValue).json"
     }
 
     func memory(of account: JID) async -> LoginMemory? {
@@ -64,18 +54,15 @@ actor LoginMemoryFile: LoginMemoryStore {
     /// Forgets the tokens of an account.
     ///
     /// - Parameters:
-    ///   - account: The account's name in the settings.
+    ///   - files: The account's files.
     ///   - jid: Its bare address.
-    ///   - paths: Where state is kept.
     ///   - includingProofs: Whether to forget too how strong the logins have been, and what the server offered.
     /// - Returns: How many tokens there were.
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
-    static func forget(
-        _ account: String, _ jid: JID, paths: RuntimePaths, includingProofs: Bool
-    ) throws(ControlError) -> Int {
+    static func forget(_ files: AccountFiles, _ jid: JID, includingProofs: Bool) throws(ControlError) -> Int {
         var count = 0
         for owner in Owner.allCases {
-            let path = path(account, owner, paths)
+            let path = files.logins(of: owner)
             guard var memory = read(path, jid) else { continue }
             if memory.token != nil { count += 1 }
             memory.token = nil

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import JabberControl
-internal import SocketIO
+package import SocketIO
 
 /// A lock that says who uses a file of the state folder. The lock's file stays: removing it would let two processes hold the
 /// lock of two files with the same name.
-enum StateLock {
+package enum StateLock {
     /// Takes a lock, without waiting. The folder is made when missing.
     ///
     /// - Parameter path: The file of the lock.
     /// - Returns: What holds the lock for as long as it lives; `nil` when another process has it, or when there can be no such
     ///   file.
-    static func take(_ path: String) -> Descriptor? {
+    package static func take(_ path: String) -> Descriptor? {
         guard (try? PrivateFile.makeFolder(PrivateFile.folder(of: path))) != nil else { return nil }
         let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
         guard number >= 0 else { return nil }
