@@ -134,4 +134,23 @@ struct ContactTests {
             await nurse.end()
         }
     }
+
+    @Test(
+        "What waits is refused without having been looked at; where nothing does and nobody sees the account, it is exit code 4",
+        arguments: ["sub.deny", "sub.cancel"])
+    func denyNothing(_ method: String) async throws {
+        try await DaemonHarness.run(buddies: [Self.romeo]) { juliet in
+            try await juliet.call("sub.request", ["jid": "nurse@example.org"])
+            let nurse = try DaemonHarness(juliet.server, account: "nurse")
+            try await nurse.give(password: "secret")
+            #expect(try await nurse.call(method, ["jid": "juliet@example.org"]).string("subscription") == "none")
+            let again = await nurse.failure(method, ["jid": "juliet@example.org"])
+            #expect(again?.exit == .notFound, "\(again as Any)")
+            await nurse.end()
+            // Who sees the account sees it no more; after that there is nothing left to take back.
+            #expect(try await juliet.call(method, ["jid": "romeo@example.org"]).string("subscription") == "to")
+            let error = await juliet.failure(method, ["jid": "romeo@example.org"])
+            #expect(error?.exit == .notFound && error?.message.contains("romeo@example.org does not see") == true)
+        }
+    }
 }

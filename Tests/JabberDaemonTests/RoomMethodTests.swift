@@ -73,6 +73,29 @@ struct RoomMethodTests {
         }
     }
 
+    @Test(
+        "who is shown out before what was said came back is refused, and told why; the account is connected still",
+        arguments: [("kick", "has shown you out: Avaunt"), ("ban", "has banned you: Avaunt")])
+    func shownOut(_ verb: String, _ reason: String) async throws {
+        try await Self.run { daemon, nurse, room in
+            // The room is told not to send anything back: what comes instead is the end of the stay.
+            await daemon.server.changeOptions { $0.reflectsRoomMessages = false }
+            try await daemon.call("room.join", ["room": Self.coven, "nick": "jules"])
+            async let sending = daemon.call("send", ["to": [Self.coven], "text": "hi", "room": true])
+            _ = try await daemon.server.firstElement(from: "juliet") { $0["type"] == "groupchat" }
+            if verb == "kick" {
+                try await room.kick("jules", reason: "Avaunt")
+            } else {
+                try await nurse.setAffiliation(.outcast, of: JID("juliet@example.org"), in: room.jid, reason: "Avaunt")
+            }
+            let row = try #require(try await sending.objects("results").first)
+            let error = ControlError(json: row["error"]?.objectValue ?? [:])
+            #expect(row.string("state") == "failed" && error.exit == .refused, "\(error)")
+            #expect(error.message == "coven@rooms.example.org \(reason)")
+            try await daemon.call("ping")
+        }
+    }
+
     @Test("join, list, who, topic, nick and leave are of one stay")
     func staying() async throws {
         try await Self.run { daemon, _, room in

@@ -107,8 +107,12 @@ extension MethodTable {
             FieldSpec(
                 "preapproved", "boolean", "true when no request waited and the answer is kept for one; else absent"))
         accept.exits = [.notFound]
-        let deny = command("deny", "refuse a contact's request")
-        let cancel = command("cancel", "no longer let a contact see your presence")
+        var deny = command("deny", "refuse a contact's request")
+        var cancel = command("cancel", "no longer let a contact see your presence")
+        deny.details = ["Where no request waits and the contact does not see your presence, it is exit code 4."]
+        cancel.details = deny.details
+        deny.exits = [.notFound]
+        cancel.exits = [.notFound]
         var pending = CommandSpec("sub pending", .contacts, "list the requests that wait for your answer")
         pending.options = [.flag("exit-code", nil, "exit code 1 when there is none", isParameter: false)]
         pending.result = [

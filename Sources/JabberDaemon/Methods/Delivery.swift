@@ -151,7 +151,9 @@ final class Delivery: Sendable {
             reach(.device, id, from.bare)
         case .displayed(let id, let from):
             reach(.read, id, from.bare)
-        default:
+        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+            .subscriptionRequest, .roster, .message, .carbon, .invitation, .room, .blockList, .interrupted, .resumed,
+            .notResumed, .disconnected:
             break
         }
     }

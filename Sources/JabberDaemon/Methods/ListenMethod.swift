@@ -59,7 +59,7 @@ final class Listener: Sendable {
     private let filter: EventFilter
     private let start: EventStart
     private let nickname: String?
-    private let visit = Locked<Task<Result<RoomVisit, ControlError>, Never>?>(nil)
+    private let visit = Locked<Task<Result<RoomVisit?, ControlError>, Never>?>(nil)
     private let emit: @Sendable (JSONObject) -> Void
     private let room: @Sendable () async -> Bool
     private let state: Locked<State>
@@ -121,7 +121,7 @@ final class Listener: Sendable {
             }
             session.feed.cancel(subscription)
         }
-        if case .success(let visit)? = await visit.withLock({ $0 })?.value { await visit.end() }
+        if case .success(let visit)? = await visit.withLock({ $0 })?.value { await visit?.end() }
         if let error = state.withLock({ $0.failure }) { throw error }
     }
 
@@ -174,9 +174,10 @@ final class Listener: Sendable {
     private func entersRoom() async -> Bool {
         guard !Task.isCancelled else { return false }
         // A task of its own: there may be enough events before the door has closed behind the account, and who is in leaves.
-        let entering = Task { [self] () -> Result<RoomVisit, ControlError> in
+        let entering = Task { [self] () -> Result<RoomVisit?, ControlError> in
+            guard let room = filter.room else { return .success(nil) }
             do throws(ControlError) {
-                return .success(try await RoomVisit(filter.room, as: nickname, session))
+                return .success(try await RoomVisit(room, as: nickname, session))
             } catch {
                 return .failure(error)
             }

@@ -59,13 +59,9 @@ enum OnlineMethod {
             let items = await stream.contacts ?? []
             let buddies = Dictionary(
                 await stream.buddies.map { ($0.jid, $0) }, uniquingKeysWith: { first, _ in first })
-            let shown = items.filter { item in
-                (group.map(item.groups.contains) ?? true) && (all || buddies[item.jid] != nil)
-            }.sorted { left, right in
-                let isOnline = (buddies[left.jid] != nil, buddies[right.jid] != nil)
-                if isOnline.0 != isOnline.1 { return isOnline.0 }
-                return (left.displayName.lowercased(), left.jid) < (right.displayName.lowercased(), right.jid)
-            }
+            let wanted = items.filter { group.map($0.groups.contains) ?? true }.inDisplayOrder()
+            let shown =
+                wanted.filter { buddies[$0.jid] != nil } + (all ? wanted.filter { buddies[$0.jid] == nil } : [])
             var document = session.heading
             document["contacts"] = .array(
                 shown.map { item in

@@ -17,18 +17,9 @@ enum RoomDelivery {
         until deadline: SystemMoment?
     ) async -> JSONObject {
         do throws(ControlError) {
-            let known = await stream.joinedRooms.first { $0.jid == jid }
-            let room: Room
-            if let known {
-                room = known
-            } else {
-                room = try await session.step { () throws(XMPPError) in
-                    try await stream.join(jid, as: nickname, history: .none)
-                }
+            return try await RoomVisit.during(jid, as: nickname, session, on: stream) { room in
+                await say(message, in: room, session, stream, until: deadline)
             }
-            let result = await say(message, in: room, session, until: deadline)
-            if known == nil { try? await room.leave() }
-            return result
         } catch {
             return Delivery.result(to: jid.description, id: message.id, state: "failed", error)
         }
@@ -38,10 +29,12 @@ enum RoomDelivery {
     private enum Answer: Sendable {
         case reflected(Message)
         case refused(StanzaError)
+        case shownOut(RoomDeparture)
     }
 
     private static func say(
-        _ message: Message, in room: Room, _ session: AccountSession, until deadline: SystemMoment?
+        _ message: Message, in room: Room, _ session: AccountSession, _ stream: XMPPStream,
+        until deadline: SystemMoment?
     ) async -> JSONObject {
         var message = message
         let id = message.id ?? session.newStanzaID()
@@ -55,7 +48,12 @@ enum RoomDelivery {
                 answer.withLock { $0 = $0 ?? .reflected(line.message) }
             case .messageBounced(let bounce, let error) where bounce.from?.bare == room.jid && bounce.id == id:
                 answer.withLock { $0 = $0 ?? .refused(error) }
-            default: break
+            case .room(room, .left(let departure)):
+                answer.withLock { $0 = $0 ?? .shownOut(departure) }
+            case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+                .subscriptionRequest, .roster, .message, .messageBounced, .receipt, .displayed, .carbon, .invitation,
+                .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
+                break
             }
         }
         defer { session.feed.cancel(subscription) }
@@ -72,6 +70,10 @@ enum RoomDelivery {
                     .refused, "\(to) did not take it: \(error)", stanza: ControlError.stanza(error),
                     account: session.name)
                 return Delivery.result(to: to, id: id, state: "failed", error)
+            case .shownOut(let departure):
+                // With the session goes what would have told whether it was said.
+                let state = departure.cause == .disconnected ? "sent" : "failed"
+                return Delivery.result(to: to, id: id, state: state, outside(room, departure, session))
             case nil:
                 let error = ControlError(.timedOut, "\(to) did not send it back in time", account: session.name)
                 return Delivery.result(to: to, id: id, state: "sent", error)
@@ -82,7 +84,33 @@ enum RoomDelivery {
             }
             return result
         } catch {
-            return Delivery.result(to: to, id: message.id, state: "failed", error)
+            // Where the session is there, it is the room that the account is not in any more.
+            guard error.code == .notConnected, !room.isJoined, await stream.isEstablished else {
+                return Delivery.result(to: to, id: id, state: "failed", error)
+            }
+            let departure: RoomDeparture? =
+                if case .shownOut(let departure)? = answer.withLock({ $0 }) { departure } else { nil }
+            return Delivery.result(to: to, id: id, state: "failed", outside(room, departure, session))
         }
+    }
+
+    /// Why a room takes nothing of who is in it no more.
+    private static func outside(
+        _ room: Room, _ departure: RoomDeparture?, _ session: AccountSession
+    ) -> ControlError {
+        let (code, what): (ControlErrorCode, String) =
+            switch departure?.cause {
+            case nil: (.refused, "you are not in \(room.jid) any more")
+            case .left: (.refused, "you have left \(room.jid)")
+            case .kicked: (.refused, "\(room.jid) has shown you out")
+            case .banned: (.refused, "\(room.jid) has banned you")
+            case .membersOnly: (.refused, "\(room.jid) is for its members only")
+            case .destroyed: (.refused, "\(room.jid) is no more")
+            case .shutdown: (.temporary, "the service of \(room.jid) is being shut down")
+            case .error: (.temporary, "\(room.jid) has lost you")
+            case .disconnected: (.connectionLost, "the session has ended before \(room.jid) sent it back")
+            }
+        let reason = departure?.reason.map { ": \($0)" } ?? ""
+        return ControlError(code, what + reason, account: session.name)
     }
 }

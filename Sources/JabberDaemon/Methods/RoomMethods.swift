@@ -243,23 +243,8 @@ enum RoomMethods {
         let jid = try roomAddress(call)
         let nickname = try call.parameters.string("nick")
         let session = try await call.session
-        let stream = try await session.withPresence(priority: -1, isLasting: true).stream
-        let known = await stream.joinedRooms.first { $0.jid == jid }
-        let room: Room
-        if let known {
-            room = known
-        } else {
-            room = try await session.step { () throws(XMPPError) in
-                try await stream.join(jid, as: nickname, history: .none)
-            }
-        }
-        do throws(ControlError) {
-            let result = try await work(room, session)
-            if known == nil { try? await room.leave() }
-            return result
-        } catch {
-            if known == nil { try? await room.leave() }
-            throw error
+        return try await RoomVisit.during(jid, as: nickname, session) { (room) throws(ControlError) in
+            try await work(room, session)
         }
     }
 

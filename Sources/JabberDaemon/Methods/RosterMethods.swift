@@ -13,7 +13,7 @@ enum RosterMethods {
         let session = try await call.session
         let stream = try await session.withRoster()
         let items = (await stream.contacts ?? []).filter { item in group.map(item.groups.contains) ?? true }
-            .sorted { ($0.displayName.lowercased(), $0.jid) < ($1.displayName.lowercased(), $1.jid) }
+            .inDisplayOrder()
         var result = session.heading
         result["contacts"] = .array(items.map { .object(ContactDocument.contact($0)) })
         return result

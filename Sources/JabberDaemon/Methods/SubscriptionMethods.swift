@@ -56,9 +56,29 @@ enum SubscriptionMethods {
 
     /// A request is refused and a permission taken back by the same stanza (RFC 6121 §3.2.1).
     private static func refuse(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        try await change(call, until: { $0?.subscription.includesFrom != true }) {
+        let jid = try call.parameters.requiredJID("jid").bare
+        let session = try await call.session
+        let stream = try await session.withRoster()
+        // To be asked before: afterwards nothing tells whether there was something to refuse (RFC 6121 §3.2.3).
+        var isThere = isAccepted(await stream.contact(jid))
+        if !isThere { isThere = try await hasAsked(jid, session, stream) }
+        let result = try await change(call, until: { $0?.subscription.includesFrom != true }) {
             (stream, jid) throws(XMPPError) in try await stream.denySubscription(of: jid)
         }
+        guard isThere else {
+            throw ControlError(
+                .notFound, "no request of \(jid) was waiting, and \(jid) does not see your presence",
+                account: session.name)
+        }
+        return result
+    }
+
+    private static func hasAsked(
+        _ jid: JID, _ session: AccountSession, _ stream: XMPPStream
+    ) async throws(ControlError) -> Bool {
+        if session.notes.requests.contains(where: { $0.jid == jid }) { return true }
+        try await gatherRequests(session, stream)
+        return session.notes.requests.contains { $0.jid == jid }
     }
 
     private static func change(
@@ -82,10 +102,8 @@ enum SubscriptionMethods {
         return result
     }
 
-    /// Requests come with the initial presence (RFC 6121 §3.1.3).
-    static func pending(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        let session = try await call.session
-        let stream = try await session.withRoster()
+    /// Waits until the server has told of the requests that wait: they come with the initial presence (RFC 6121 §3.1.3).
+    private static func gatherRequests(_ session: AccountSession, _ stream: XMPPStream) async throws(ControlError) {
         try await lookForRequests(session, stream)
         let settle: Duration = .milliseconds(OnlineMethod.defaultSettle)
         let start = session.feed.now
@@ -96,6 +114,12 @@ enum SubscriptionMethods {
         } else {
             await session.feed.waitForQuiet(settle, since: start, until: start + OnlineMethod.longestWait)
         }
+    }
+
+    static func pending(_ call: MethodCall) async throws(ControlError) -> JSONObject {
+        let session = try await call.session
+        let stream = try await session.withRoster()
+        try await gatherRequests(session, stream)
         let answered = Set(await stream.contacts?.filter(\.subscription.includesFrom).map(\.jid) ?? [])
         var result = session.heading
         result["requests"] = .array(

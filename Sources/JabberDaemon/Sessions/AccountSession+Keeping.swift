@@ -80,7 +80,10 @@ extension AccountSession {
     nonisolated func take(_ event: XMPPEvent) {
         switch event {
         case .authenticated, .resumed: intake.connectionBegan()
-        default: break
+        case .connected, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .subscriptionRequest, .roster,
+            .message, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted,
+            .notResumed, .disconnected:
+            break
         }
         tell(intake.note(event, EventDocument.documents(event, self)))
     }

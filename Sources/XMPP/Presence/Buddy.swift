@@ -81,6 +81,8 @@ public struct Buddy: Sendable, Hashable {
     }
 }
 
+extension Buddy: Listed {}
+
 extension [Buddy.Resource] {
     /// Puts a resource where it belongs in an array that is in order, in place of the one with its address.
     ///

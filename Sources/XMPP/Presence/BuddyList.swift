@@ -18,9 +18,7 @@ public final class BuddyList: ChatDelegate {
 
     /// The buddies online, sorted by name and then by address.
     public var online: [Buddy] {
-        state.withLock { Array($0.values) }.sorted {
-            ($0.displayName.lowercased(), $0.jid) < ($1.displayName.lowercased(), $1.jid)
-        }
+        state.withLock { Array($0.values) }.inDisplayOrder()
     }
 
     /// One buddy; `nil` when it is offline.

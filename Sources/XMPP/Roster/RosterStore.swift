@@ -43,9 +43,7 @@ public final class RosterStore: ChatDelegate {
 
     /// The contacts, sorted by name and then by address.
     public var items: [RosterItem] {
-        state.withLock { Array($0.items.values) }.sorted {
-            ($0.displayName.lowercased(), $0.jid) < ($1.displayName.lowercased(), $1.jid)
-        }
+        state.withLock { Array($0.items.values) }.inDisplayOrder()
     }
 
     /// One contact.

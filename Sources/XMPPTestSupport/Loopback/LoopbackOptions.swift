@@ -116,6 +116,8 @@ public struct LoopbackOptions: Sendable {
     public var answersPing = true
     /// Whether the server tells its features (XEP-0030).
     public var answersDiscovery = true
+    /// Whether rooms send what is said in them back to who said it (XEP-0045 §7.4), and on to the others.
+    public var reflectsRoomMessages = true
 
     /// Makes the default options.
     public init() {}

@@ -55,7 +55,7 @@ extension LoopbackRooms {
             if hall.history.count > Self.maximumHistory { hall.history.removeFirst() }
         }
         halls[room] = hall
-        for other in hall.guests {
+        for other in hall.guests where reflects() {
             line["to"] = other.endpoint.jid.description
             other.endpoint.deliver(line)
         }

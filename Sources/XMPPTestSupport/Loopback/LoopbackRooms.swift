@@ -34,12 +34,18 @@ final class LoopbackRooms {
     let domain: JID
     var halls: [JID: Hall] = [:]
     let now: () -> DateTime
+    /// Whether what is said is sent to those in the room.
+    let reflects: () -> Bool
     /// Hands a stanza to somebody outside.
     let pass: (Element, JID) -> Void
 
-    init(domain: JID, now: @escaping () -> DateTime, pass: @escaping (Element, JID) -> Void) {
+    init(
+        domain: JID, now: @escaping () -> DateTime, reflects: @escaping () -> Bool,
+        pass: @escaping (Element, JID) -> Void
+    ) {
         self.domain = domain
         self.now = now
+        self.reflects = reflects
         self.pass = pass
     }
 

@@ -20,7 +20,9 @@ final class LoopbackRouter {
     var handledByEndedSession: [String: UInt32] = [:]
     /// The rooms, at a domain of their own.
     private(set) lazy var rooms: LoopbackRooms? = (try? JID("rooms.\(domain.domainpart)")).map { address in
-        LoopbackRooms(domain: address, now: wallClock) { [unowned self] stanza, jid in
+        LoopbackRooms(
+            domain: address, now: wallClock, reflects: { [unowned self] in options.reflectsRoomMessages }
+        ) { [unowned self] stanza, jid in
             if let endpoint = endpoint(jid) { return endpoint.deliver(stanza) }
             if let message = try? Message(stanza) { deliver(message, to: jid.bare) }
         }
