@@ -36,7 +36,7 @@ help:
 	@echo "make lint               check the layout and the scripts"
 	@echo "make docs               build the documentation into .build/docs"
 	@echo "make bench              measure start-up and sessions (release builds)"
-	@echo "make mutants            prove that each gate against hostile input has a test (an hour on a small machine; FILTER=WORD: some)"
+	@echo "make mutants            prove that each gate against hostile input has a test (hours; FILTER=WORD: some)"
 	@echo "make tsan               run the tests under the thread sanitizer (half an hour on a small machine)"
 	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (RUNS=, SEED=: as .ci/run does)"
 	@echo "make sweep              kill a client at every system call that it makes, and see that nothing is lost (needs strace)"

@@ -52,7 +52,7 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A stanza is larger than the server takes (XEP-0478).
         case tooLarge
         /// More has piled up than a maximum allows: events for a reader that is too slow, requests that nobody has answered
-        /// yet, or results of an archive.
+        /// yet, results of an archive, or rooms.
         case overflow
         /// The task was cancelled.
         case cancelled

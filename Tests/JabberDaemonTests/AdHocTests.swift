@@ -15,7 +15,7 @@ struct AdHocTests {
             let nurse = XMPPStream(try await daemon.server.configuration(for: "nurse", resource: "kitchen"))
             try await daemon.server.befriend("nurse", "juliet")
             await nurse.answer(.get, "query", namespace: LastActivity.namespace, from: .contacts) { _, _ in
-                LastActivity(seconds: 903, status: "gone").element
+                LastActivity(elapsed: .seconds(903), status: "gone").element
             }
             await nurse.answer(.set, AdHocCommand.self, from: .contacts) { step, _ in
                 try answer(step)

@@ -49,7 +49,7 @@ enum AdHocMethods {
             let last = step
             let action = step.defaultAction ?? (step.actions.contains(.next) ? .next : .complete)
             step = try await session.step { () throws(XMPPError) in
-                try await stream.goOn(with: last, of: jid, action, form: filled)
+                try await stream.continueCommand(last, of: jid, action: action, form: filled)
             }
         }
         if step.status == .executing { await giveUp(step, stream, jid) }
@@ -62,7 +62,7 @@ enum AdHocMethods {
     }
 
     private static func giveUp(_ step: AdHocCommand, _ stream: XMPPStream, _ jid: JID) async {
-        _ = try? await stream.goOn(with: step, of: jid, .cancel)
+        _ = try? await stream.continueCommand(step, of: jid, action: .cancel)
     }
 
     private static func document(_ step: AdHocCommand, _ jid: JID, _ session: AccountSession) -> JSONObject {

@@ -54,7 +54,7 @@ enum QueryMethods {
         }
         var result = session.heading
         result["jid"] = .string(jid.description)
-        result["seconds"] = .integer(activity.seconds)
+        result["seconds"] = .integer(activity.elapsed.components.seconds)
         if let status = activity.status { result["status"] = .string(status) }
         return result
     }

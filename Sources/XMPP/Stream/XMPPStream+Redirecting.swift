@@ -60,7 +60,7 @@ extension XMPPStream {
         case .startTLS, .directTLS: next = ConnectionTarget(location: place, security: here.security)
         }
         guard let next else {
-            throw error.saying("sends us on to “\(PrintableText.escape(place))”, which is no place to go to")
+            throw error.saying("sends us on to “\(PrintableText.clean(place))”, which is no place to go to")
         }
         return next
     }

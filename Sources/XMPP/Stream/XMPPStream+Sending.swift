@@ -34,6 +34,26 @@ extension XMPPStream {
         return message
     }
 
+    /// Answers a message, of the same type and in the same thread (``XMPPCore/Message/reply(_:)``).
+    ///
+    /// The answer goes to the client that wrote. Once that is known to have gone, it goes to the bare address, and the server
+    /// chooses among the clients that are left (RFC 6121 §5.1).
+    ///
+    /// - Returns: The message as it was sent.
+    /// - Throws: ``XMPPError`` as ``send(_:)-(Message)``.
+    @discardableResult
+    public func reply(_ body: String, to message: Message) async throws(XMPPError) -> Message {
+        var answer = message.reply(body)
+        if let to = answer.to, isKnownToBeGone(to) { answer.to = to.bare }
+        return try await send(answer)
+    }
+
+    /// Whether a client is one whose presence would be seen, and is not. Those in rooms have no other address.
+    private func isKnownToBeGone(_ jid: JID) -> Bool {
+        guard jid.isFull, rooms[jid] == nil, tracker.contact(jid)?.subscription.includesTo == true else { return false }
+        return tracker.presence(of: jid) == nil
+    }
+
     /// A new id for a stanza, which nobody can guess: for who has to know it before the stanza is sent.
     package nonisolated func newStanzaID() -> String { configuration.newStanzaID() }
 

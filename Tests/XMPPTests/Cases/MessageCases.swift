@@ -82,6 +82,40 @@ struct MessageCases {
         await scene.close()
     }
 
+    @Test("a reply goes to the client that wrote, and once that has gone to the bare address (RFC 6121 §5.1)")
+    func replies() async throws {
+        let scene = try await Scene(
+            """
+            #! prelude online
+            #! await ready
+            <presence from='romeo@example.net/orchard'/>
+            <message from='romeo@example.net/orchard' type='chat'><body>hi</body><thread>t1</thread></message>
+            <message from='stranger@example.com/x' type='chat'><body>who are you?</body></message>
+            #! await first
+            <presence from='romeo@example.net/orchard' type='unavailable'/><presence from='romeo@example.net/phone'/>
+            <message from='example.org'><body>he has gone</body></message>
+            #! await fourth
+            """
+        ) { stream in
+            var messages = stream.messages.makeAsyncIterator()
+            try await stream.send(Message(to: JID("nurse@example.net"), body: "ready"))
+            let message = try #require(try await messages.next())
+            let stranger = try #require(try await messages.next())
+            try await stream.reply("first", to: message)
+            _ = try await messages.next()
+            try await stream.reply("second", to: message)
+            // Nobody tells whether he is still there.
+            try await stream.reply("third", to: stranger)
+            try await stream.reply("fourth", to: message)
+        }
+        let sent = try await scene.replies().map { try Message($0) }.dropFirst()
+        #expect(sent.map(\.body) == ["first", "second", "third", "fourth"])
+        let bare = "romeo@example.net"
+        #expect(sent.map { $0.to?.description } == ["\(bare)/orchard", bare, "stranger@example.com/x", bare])
+        #expect(sent.map(\.thread) == ["t1", "t1", nil, "t1"])
+        await scene.close()
+    }
+
     @Test("errors in every state of disrepair end nothing (RFC 6120 §8.3.2)")
     func oddErrors() async throws {
         let scene = try await Scene(

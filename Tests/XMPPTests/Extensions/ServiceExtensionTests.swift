@@ -23,7 +23,7 @@ let serviceRows = [
         "<set \(rsm)><first index='0'>a</first><last>b</last><count>800</count></set>"),
     PayloadRow("XEP-0059 §2.7", ResultSet(count: 0), "<set \(rsm)><count>0</count></set>"),
     PayloadRow(
-        "XEP-0012 §3", LastActivity(seconds: 903, status: "Heading Home"),
+        "XEP-0012 §3", LastActivity(elapsed: .seconds(903), status: "Heading Home"),
         "<query xmlns='jabber:iq:last' seconds='903'>Heading Home</query>", required: ["seconds"]),
     PayloadRow(
         "XEP-0202 §3", EntityTime(DateTime(millisecondsSinceEpoch: 1_166_550_716_000), offsetMinutes: -360),
@@ -68,7 +68,9 @@ struct ServiceExtensionTests {
             ("<query xmlns='jabber:iq:last' seconds='9223372036854775807'/>", true),
         ])
     func lastActivity(xml: String, isRead: Bool) throws {
-        #expect((LastActivity(try Element.parse(xml)) != nil) == isRead)
+        let activity = LastActivity(try Element.parse(xml))
+        #expect((activity != nil) == isRead)
+        if let activity { #expect(activity.element.description == xml) }
     }
 
     @Test(

@@ -184,8 +184,8 @@ struct RoomTests {
         try await juliet.connect()
         try await juliet.goOnline()
         try await client.start()
-        let stream = try #require(await client.stream)
-        let room = try await stream.join(Self.coven)
+        let room = try await client.join(Self.coven)
+        #expect(await client.joinedRooms == [room])
         let other = try await juliet.join(Self.coven)
         let (events, messages) = (room.events, room.messages)
         try await other.send("one")
@@ -207,6 +207,27 @@ struct RoomTests {
         await client.stop()
         await juliet.disconnect()
         await server.stop()
+    }
+
+    @Test("of a thousand rooms those are forgotten that the user has left; in more than a thousand nobody can be")
+    func directory() async throws {
+        let stream = XMPPStream(XMPPConfiguration(jid: try JID("romeo@example.net"), password: "secret"))
+        let (hub, directory) = (EventHub(), RoomDirectory())
+        func room(_ number: Int) throws -> Room? {
+            directory.room(try JID("r\(number)@rooms.example.net"), nickname: "romeo", hub: hub)
+        }
+        let wish = Room.Wish(nickname: "romeo", password: nil, history: .none, unlocks: false)
+        let kept = try #require(try room(0))
+        kept.join(wish, on: stream)
+        for number in 1..<RoomDirectory.maximumRooms { #expect(try room(number) != nil) }
+        #expect(directory.all.count == RoomDirectory.maximumRooms)
+        let next = try #require(try room(RoomDirectory.maximumRooms))
+        #expect(Set(directory.all) == [kept, next])
+        next.join(wish, on: stream)
+        for number in 1..<RoomDirectory.maximumRooms - 1 { try room(number)?.join(wish, on: stream) }
+        #expect(directory.all.count == RoomDirectory.maximumRooms)
+        #expect(try room(5_000) == nil)
+        #expect(try room(0) === kept)
     }
 
     @Test("in a new session nothing is said again that the room has sent back, the rest when the user is there (§7.4)")

@@ -13,15 +13,15 @@ public struct LastActivity: StanzaPayload, Hashable {
     /// The name of the `<query/>` element.
     public static let elementName = ElementName("query", namespace: namespace)
 
-    /// How many seconds ago: of a full address, since its user did something; of a contact's bare address, since it went
-    /// offline; of a server, since it started.
-    public var seconds: Int64
+    /// How long ago, in whole seconds: of a full address, since its user did something; of a contact's bare address, since it
+    /// went offline; of a server, since it started.
+    public var elapsed: Duration
     /// The text that a contact went offline with.
     public var status: String?
 
     /// Makes an answer.
-    public init(seconds: Int64, status: String? = nil) {
-        self.seconds = seconds
+    public init(elapsed: Duration, status: String? = nil) {
+        self.elapsed = elapsed
         self.status = status
     }
 
@@ -29,12 +29,12 @@ public struct LastActivity: StanzaPayload, Hashable {
     public init?(_ element: Element) {
         guard element.name == Self.elementName, let seconds = element["seconds"].flatMap({ Int64($0) }), seconds >= 0
         else { return nil }
-        self.init(seconds: seconds, status: element.text.isEmpty ? nil : element.text)
+        self.init(elapsed: .seconds(seconds), status: element.text.isEmpty ? nil : element.text)
     }
 
     /// The `<query/>` element.
     public var element: Element {
-        var query = Element(Self.elementName, attributes: ["seconds": String(seconds)])
+        var query = Element(Self.elementName, attributes: ["seconds": String(max(0, elapsed.components.seconds))])
         query.append(text: status ?? "")
         return query
     }

@@ -110,6 +110,9 @@ public final class Room: Sendable {
         shared.withLock { $0.wish = nil }
     }
 
+    /// Whether the user is there, or wants to be.
+    var isWanted: Bool { shared.withLock { $0.wish != nil || $0.state.phase != .outside } }
+
     /// Changes what is known.
     func update<Outcome: Sendable>(_ change: @Sendable (inout RoomState) -> Outcome) -> Outcome {
         shared.withLock { change(&$0.state) }
@@ -198,15 +201,20 @@ extension Room: Hashable {
 
 /// The rooms of a stream, or of all streams of a client.
 package final class RoomDirectory: Sendable {
+    /// How many rooms are known; 1,000. Beyond that, those are forgotten that the user has left.
+    package static let maximumRooms = 1_000
+
     private let rooms = Locked<[JID: Room]>([:])
 
     /// Makes a directory without rooms.
     package init() {}
 
-    /// The room with this address, known before or made now.
-    func room(_ jid: JID, nickname: String, hub: EventHub) -> Room {
+    /// The room with this address, known before or made now; `nil` when the user is in as many as may be known.
+    func room(_ jid: JID, nickname: String, hub: EventHub) -> Room? {
         rooms.withLock { rooms in
             if let known = rooms[jid] { return known }
+            if rooms.count >= Self.maximumRooms { rooms = rooms.filter { $0.value.isWanted } }
+            guard rooms.count < Self.maximumRooms else { return nil }
             let room = Room(jid, nickname: nickname, hub: hub)
             rooms[jid] = room
             return room

@@ -16,9 +16,10 @@ extension XMPPStream {
     ///   - history: How much of what was said before is wanted.
     ///   - unlocksNewRoom: Whether a room that is made by coming in is opened for others with its service's settings.
     ///   - timeout: How long the room may take; default 30 s.
-    /// - Returns: The room; the same object for the same address.
+    /// - Returns: The room; the same object for the same address as long as the user is in it.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/stanzaError`` when the room refuses, ``XMPPError/Code/timedOut``,
-    ///   ``XMPPError/Code/invalidStanza`` for what is no address of a room, or what ended the session.
+    ///   ``XMPPError/Code/invalidStanza`` for what is no address of a room, ``XMPPError/Code/overflow`` in a thousand rooms
+    ///   already, or what ended the session.
     @discardableResult
     public func join(
         _ jid: JID, as nickname: String? = nil, password: String? = nil, history: RoomHistory = .some,
@@ -28,7 +29,9 @@ extension XMPPStream {
             throw XMPPError(.invalidStanza, "\(jid) is not the address of a room: that is room@service.")
         }
         let nickname = nickname ?? account.localpart ?? "guest"
-        let room = rooms.room(jid, nickname: nickname, hub: hub)
+        guard let room = rooms.room(jid, nickname: nickname, hub: hub) else {
+            throw XMPPError(.overflow, "You are in \(RoomDirectory.maximumRooms) rooms: leave one first.")
+        }
         _ = try room.address(of: nickname)
         if room.isJoined, room.isEntered(on: self), room.nickname == nickname { return room }
         try await enter(

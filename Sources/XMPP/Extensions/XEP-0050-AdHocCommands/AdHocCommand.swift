@@ -135,7 +135,7 @@ extension XMPPStream {
 
     /// Begins a command (XEP-0050 §2.4).
     ///
-    /// - Returns: Its first step: done, or questions to answer with ``goOn(with:of:_:form:)``.
+    /// - Returns: Its first step: done, or questions to answer with ``continueCommand(_:of:action:form:)``.
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func runCommand(_ node: String, of jid: JID) async throws(XMPPError) -> AdHocCommand {
         try await step(AdHocCommand(node, action: .execute), of: jid)
@@ -146,11 +146,11 @@ extension XMPPStream {
     /// - Parameters:
     ///   - step: The step before, as it was answered.
     ///   - jid: Who runs the command.
-    ///   - action: What is to be done.
+    ///   - action: What is to be done; to go on, unless said otherwise.
     ///   - form: The answers to the questions of the step before (``DataForm/filled(_:)``).
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
-    public func goOn(
-        with step: AdHocCommand, of jid: JID, _ action: AdHocCommand.Action = .execute, form: DataForm? = nil
+    public func continueCommand(
+        _ step: AdHocCommand, of jid: JID, action: AdHocCommand.Action = .execute, form: DataForm? = nil
     ) async throws(XMPPError) -> AdHocCommand {
         try await self.step(
             AdHocCommand(step.node, sessionID: step.sessionID, action: action, form: form), of: jid)
