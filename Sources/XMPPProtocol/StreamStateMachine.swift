@@ -122,6 +122,16 @@ package struct StreamStateMachine: Sendable {
         }
     }
 
+    /// What an earlier connection left has grown since this machine was made, as it does while another one runs beside it.
+    ///
+    /// - Parameter state: What is to be resumed or repeated now. Before the server has offered anything; later it is too late.
+    package mutating func inherit(_ state: StreamState?) {
+        switch self.state {
+        case .idle, .opening, .awaitingFeatures, .securing: inheritance = state
+        case .startingTLS, .authenticating, .resuming, .binding, .established, .closing, .ended: break
+        }
+    }
+
     /// How many stanzas of the session were handled, modulo 2^32, whether it has a connection or not.
     package var handledCount: UInt32 {
         switch state {

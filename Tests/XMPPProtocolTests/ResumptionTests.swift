@@ -42,6 +42,23 @@ struct ResumptionTests {
         return (harness, request)
     }
 
+    @Test("what was sent while one place was tried goes with the session to the other that answers")
+    func inherited() throws {
+        let state = try Self.lost()
+        var first = try MachineHarness(resuming: state).machine
+        _ = first.transportConnected(directTLS: true, peerIsLoopback: false)
+        var second = try MachineHarness(resuming: state).machine
+        _ = second.transportConnected(directTLS: false, peerIsLoopback: false)
+        first.keep(Self.message("m4"), at: Self.time)
+        _ = first.transportEnded("overtaken")
+        second.inherit(first.resumableState)
+        #expect(second.resumableState?.unacknowledged.map { $0.element["id"] } == ["m2", "m3", "m4"])
+        // Where the session is asked for already, it is too late.
+        var late = try resuming(state).0.machine
+        late.inherit(nil)
+        #expect(late.resumableState?.id == "sm1")
+    }
+
     @Test("<enable/> asks for a session that can be resumed")
     func enable() {
         var management = StreamManagement()

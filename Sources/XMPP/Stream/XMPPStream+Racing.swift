@@ -164,7 +164,10 @@ extension XMPPStream {
             return .failed(nil, spokeXMPP: false)
         }
         keeping?.forgetReceived()
-        beginAttempt(at: scout.target, scout.machine, context)
+        var machine = scout.machine
+        // What was sent or handled meanwhile is with the machine of the place that was tried first.
+        machine.inherit(self.machine.resumableState)
+        beginAttempt(at: scout.target, machine, context)
         reached(.connected(StreamPlace(scout.target)))
         security = scout.security
         if let security = scout.security { reached(.secured(security)) }
