@@ -6,7 +6,7 @@ extension Migrations {
     package static let current = Migrations(
         // "XMPP".
         applicationID: 0x584D_5050,
-        scripts: [version1])
+        scripts: [version1, version2])
 
     private static let version1 = """
         CREATE TABLE stream (
@@ -105,5 +105,17 @@ extension Migrations {
             cursor INTEGER NOT NULL,
             seen_at INTEGER NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    /// How much there is of each account, and the order in which it makes room: neither is looked for among 100,000 messages.
+    private static let version2 = """
+        CREATE INDEX message_age ON message (account, is_unread, at);
+        CREATE TABLE message_total (
+            account TEXT PRIMARY KEY NOT NULL,
+            count INTEGER NOT NULL,
+            bytes INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO message_total (account, count, bytes)
+            SELECT account, count(*), sum(length(stanza)) FROM message GROUP BY account;
         """
 }

@@ -32,6 +32,12 @@ struct FixtureTests {
         let archive = MessageArchive(database)
         let found = try await archive.messages(ArchiveQuery(text: "WHEREFORE"), of: fixture.romeo)
         #expect(found.map(\.archiveID?.id) == ["28482-98726"] && found.allSatisfy(\.isUnread))
+        let total = try await database.read { connection throws(StorageError) in
+            try connection.first("SELECT count, bytes FROM message_total WHERE account = 'romeo@example.net'") {
+                [$0.integer(0), $0.integer(1)]
+            }
+        }
+        #expect(total == [1, 91])
         #expect(try await RosterCache(database).roster(of: fixture.romeo)?.items.map(\.groups) == [["Capulets"]])
         let journal = EventJournal(database)
         #expect(try await journal.position(of: "bot") == journal.lastCursor)

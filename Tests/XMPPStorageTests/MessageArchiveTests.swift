@@ -55,6 +55,35 @@ struct MessageArchiveTests {
         #expect(try await bodies(archive) == ["a", "a", "b", "c", "d", "e", "e"])
     }
 
+    @Test("How much there is is known without counting, whatever comes and goes, and what makes room without sorting")
+    func totals() async throws {
+        let database = try await fixture.open()
+        let archive = MessageArchive(database)
+        let account = fixture.romeo
+        func counted() async throws -> [[Int64]] {
+            try await database.read { connection throws(StorageError) in
+                try ["SELECT count, bytes FROM message_total", "SELECT count(*), sum(length(stanza)) FROM message"].map
+                {
+                    sql throws(StorageError) in
+                    try connection.first(sql) { [$0.integer(0), $0.integer(1)] } ?? []
+                }
+            }
+        }
+        try await archive.add([message("a", named: "1"), message("bb", named: "2")], of: account)
+        try await archive.add([message("a", named: "1"), message("c", named: "3")], of: account)
+        let before = try await counted()
+        #expect(before[0] == before[1] && before[0][0] == 3)
+        let plan = try await database.write { connection throws(StorageError) -> [String] in
+            try MessageArchive.prune(account, messages: 1, bytes: .max / 2, on: connection)
+            return try connection.rows("EXPLAIN QUERY PLAN " + MessageArchive.oldest, .text("x"), 1) {
+                $0.text(3) ?? ""
+            }
+        }
+        let after = try await counted()
+        #expect(after[0] == after[1] && after[0][0] == 1)
+        #expect(plan.count == 1 && plan.first?.contains("message_age") == true)
+    }
+
     @Test(
         "What is too much makes room: the oldest of what was read first, and its words are found no more",
         arguments: [(5, ["a", "b", "c", "d", "e"]), (4, ["b", "c", "d", "e"]), (2, ["b", "e"]), (1, ["e"])])

@@ -44,7 +44,7 @@ public final class MessageArchive: Sendable {
     package static func add(
         _ messages: [ArchivedMessage], of account: JID, on connection: SQLiteConnection
     ) throws(StorageError) -> Int {
-        var count = 0
+        var (count, bytes) = (0, 0)
         var isDue = false
         for entry in messages {
             // What an archive says of a message that was sent from here is one more fact about it, and no second message.
@@ -56,6 +56,7 @@ public final class MessageArchive: Sendable {
                     """, .text(name.by.description), .text(name.id), .text(account.bare.description),
                     .text(entry.peer.description), .text(originID))
             }
+            let stanza = try StoredStanza.bytes(entry.message.element, file: connection.file)
             let isNew = try connection.execute(
                 """
                 INSERT INTO message
@@ -65,9 +66,10 @@ public final class MessageArchive: Sendable {
                 .text(entry.message.kind.rawValue), SQLValue(entry.message.id), SQLValue(entry.originID),
                 SQLValue(entry.archiveID?.by.description), SQLValue(entry.archiveID?.id),
                 .integer(entry.at.millisecondsSinceEpoch), entry.isUnread ? 1 : 0, SQLValue(entry.message.body),
-                .bytes(try StoredStanza.bytes(entry.message.element, file: connection.file)))
+                .bytes(stanza))
             guard isNew > 0 else { continue }
             count += 1
+            bytes += stanza.count
             let place = connection.lastInsertedRow
             defer { isDue = isDue || place % Int64(stride) == 0 }
             guard let body = entry.message.body else { continue }
@@ -75,29 +77,44 @@ public final class MessageArchive: Sendable {
             try connection.execute(
                 "INSERT INTO message_text (rowid, body) VALUES (?, ?)", .integer(place), .text(body))
         }
+        if count > 0 { try total(account, add: count, bytes, on: connection) }
         if isDue { try prune(account, messages: maximumMessages, bytes: maximumBytes, on: connection) }
         return count
     }
+
+    /// Counts what was added or, below zero, removed.
+    private static func total(
+        _ account: JID, add count: Int, _ bytes: Int, on connection: SQLiteConnection
+    ) throws(StorageError) {
+        try connection.execute(
+            """
+            INSERT INTO message_total (account, count, bytes) VALUES (?1, ?2, ?3)
+            ON CONFLICT (account) DO UPDATE SET count = count + ?2, bytes = bytes + ?3
+            """, .text(account.bare.description), .integer(Int64(count)), .integer(Int64(bytes)))
+    }
+
+    /// The messages that make room first: those that were read before others, and among them the oldest.
+    static let oldest =
+        "SELECT place, body, length(stanza) FROM message WHERE account = ? ORDER BY is_unread, at, place LIMIT ?"
 
     /// Makes room where an account has too much, at least a hundredth at a time.
     static func prune(
         _ account: JID, messages: Int, bytes: Int, on connection: SQLiteConnection
     ) throws(StorageError) {
         let key = SQLValue.text(account.bare.description)
-        let total = try connection.first(
-            "SELECT count(*), coalesce(sum(length(stanza)), 0) FROM message WHERE account = ?", key
-        ) { (count: Int($0.integer(0)), bytes: Int($0.integer(1))) }
+        let total = try connection.first("SELECT count, bytes FROM message_total WHERE account = ?", key) {
+            (count: Int($0.integer(0)), bytes: Int($0.integer(1)))
+        }
         guard let total, total.count > messages || total.bytes > bytes else { return }
         var count = max(0, total.count - messages + messages / 100)
         var excess = max(0, total.bytes - bytes + bytes / 100)
         // Page by page: what goes is not held in memory as a whole.
         while count > 0 || excess > 0 {
-            let oldest = try connection.rows(
-                """
-                SELECT place, body, length(stanza) FROM message WHERE account = ? ORDER BY is_unread, at, place LIMIT ?
-                """, key, .integer(Int64(stride))
-            ) { (place: $0.integer(0), body: $0.text(1), bytes: Int($0.integer(2))) }
+            let oldest = try connection.rows(Self.oldest, key, .integer(Int64(stride))) {
+                (place: $0.integer(0), body: $0.text(1), bytes: Int($0.integer(2)))
+            }
             guard !oldest.isEmpty else { return }
+            var removed = (count: 0, bytes: 0)
             for message in oldest where count > 0 || excess > 0 {
                 if let body = message.body {
                     try connection.execute(
@@ -107,7 +124,9 @@ public final class MessageArchive: Sendable {
                 try connection.execute("DELETE FROM message WHERE place = ?", .integer(message.place))
                 count -= 1
                 excess -= message.bytes
+                removed = (removed.count + 1, removed.bytes + message.bytes)
             }
+            try Self.total(account, add: -removed.count, -removed.bytes, on: connection)
         }
     }
 
