@@ -61,6 +61,7 @@ struct TestingYourCodeTests {
         try await sliced.connect()
         await server.cutConnections(of: "juliet")
         await sliced.disconnect()
+        await server.crash()
 
         await server.changeOptions { $0.authenticationFailure = .temporaryAuthFailure }
         let refused = XMPPStream(try await server.configuration(for: "juliet"))

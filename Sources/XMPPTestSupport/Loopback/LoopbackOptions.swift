@@ -89,6 +89,8 @@ public struct LoopbackOptions: Sendable {
         case refusedWithCount
         /// It ends with its connection, against the promise. The refusal tells nothing.
         case refused
+        /// It ends with its connection, against the promise. The refusal names no reason, and a count that is no number.
+        case refusedStrangely
     }
 
     /// Whether Stream Management is offered (XEP-0198).
@@ -110,8 +112,10 @@ public struct LoopbackOptions: Sendable {
     public var offersPreApproval = true
     /// Whether messages to an account without available resource are kept, else they bounce.
     public var storesOfflineMessages = true
-    /// Whether accounts have an archive of their messages (XEP-0313). Default: not.
+    /// Whether accounts and rooms have an archive of their messages (XEP-0313). Default: not.
     public var offersArchive = false
+    /// Whether rooms tell who enters what was said before (XEP-0045 §7.2.15).
+    public var tellsRoomHistory = true
     /// Whether pings to the server are answered (XEP-0199).
     public var answersPing = true
     /// Whether the server tells its features (XEP-0030).

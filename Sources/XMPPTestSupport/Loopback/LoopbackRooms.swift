@@ -39,13 +39,18 @@ final class LoopbackRooms {
     /// Hands a stanza to somebody outside.
     let pass: (Element, JID) -> Void
 
+    /// Whether who enters is told what was said before.
+    let tellsHistory: () -> Bool
+
     init(
         domain: JID, now: @escaping () -> DateTime, reflects: @escaping () -> Bool,
+        tellsHistory: @escaping () -> Bool,
         pass: @escaping (Element, JID) -> Void
     ) {
         self.domain = domain
         self.now = now
         self.reflects = reflects
+        self.tellsHistory = tellsHistory
         self.pass = pass
     }
 
@@ -109,7 +114,7 @@ final class LoopbackRooms {
 
     private func tell(history x: Element?, of hall: Hall, in room: JID, to endpoint: any LoopbackEndpoint) {
         let wish = x?.firstChild("history", namespace: "http://jabber.org/protocol/muc")
-        let count = wish?["maxstanzas"].flatMap { Int($0) } ?? Self.maximumHistory
+        let count = tellsHistory() ? wish?["maxstanzas"].flatMap { Int($0) } ?? Self.maximumHistory : 0
         for message in hall.history.suffix(max(0, count)) {
             var message = message
             message["to"] = endpoint.jid.description

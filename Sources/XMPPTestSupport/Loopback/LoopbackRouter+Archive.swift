@@ -35,6 +35,25 @@ extension LoopbackRouter {
     ///
     /// - Returns: What says that it has ended; `nil` when the page begins nowhere.
     func answer(archive query: Element, of account: LoopbackAccount, to endpoint: any LoopbackEndpoint) -> Element? {
+        answer(archive: query, account.archive, of: account.jid.bare, to: endpoint)
+    }
+
+    /// Answers a question to the archive of a room (XEP-0313 §6.2), to whoever asks.
+    func answer(archive query: Element, ofRoom room: JID, to endpoint: any LoopbackEndpoint) -> Element? {
+        let entries = (rooms?.halls[room]?.history ?? []).compactMap { line -> LoopbackArchived? in
+            guard let id = line.firstChild("stanza-id", namespace: "urn:xmpp:sid:0")?["id"],
+                let stamp = line.firstChild("delay", namespace: Namespace.delay)?["stamp"], let at = DateTime(stamp)
+            else { return nil }
+            var element = line
+            element.removeChildren { $0.localName == "delay" || $0.localName == "stanza-id" }
+            return LoopbackArchived(id: id, at: at, element: element)
+        }
+        return answer(archive: query, entries, of: room, to: endpoint)
+    }
+
+    private func answer(
+        archive query: Element, _ entries: [LoopbackArchived], of owner: JID, to endpoint: any LoopbackEndpoint
+    ) -> Element? {
         let fields = query.firstChild("x", namespace: "jabber:x:data")?.children ?? []
         func value(_ name: String) -> String? {
             fields.first { $0["var"] == name }?.firstChild("value", namespace: "jabber:x:data")?.text
@@ -42,7 +61,7 @@ extension LoopbackRouter {
         let set = query.firstChild("set", namespace: Self.resultSets)
         let with = value("with").flatMap { try? JID($0) }
         let (start, end) = (value("start").flatMap(DateTime.init), value("end").flatMap(DateTime.init))
-        var found = account.archive.filter { entry in
+        var found = entries.filter { entry in
             let addresses = [entry.element["from"], entry.element["to"]].compactMap { $0.flatMap { try? JID($0) } }
             return (start.map { entry.at >= $0 } ?? true) && (end.map { entry.at <= $0 } ?? true)
                 && (with.map { with in addresses.contains { $0 == with || $0.bare == with } } ?? true)
@@ -59,7 +78,7 @@ extension LoopbackRouter {
         }
         let maximum = max(0, set?.firstChild("max", namespace: Self.resultSets).flatMap { Int($0.text) } ?? 100)
         let page = before == nil ? found.prefix(maximum) : found.suffix(maximum)
-        for entry in page { endpoint.deliver(result(entry, query["queryid"], to: endpoint)) }
+        for entry in page { endpoint.deliver(result(entry, query["queryid"], of: owner, to: endpoint)) }
         var fin = Element("fin", namespace: Self.archive)
         if page.count == found.count, !options.archiveGoesInCircles { fin["complete"] = "true" }
         var place = Element("set", namespace: Self.resultSets)
@@ -71,7 +90,9 @@ extension LoopbackRouter {
         return fin
     }
 
-    private func result(_ entry: LoopbackArchived, _ name: String?, to endpoint: any LoopbackEndpoint) -> Element {
+    private func result(
+        _ entry: LoopbackArchived, _ name: String?, of owner: JID, to endpoint: any LoopbackEndpoint
+    ) -> Element {
         var forwarded = Element("forwarded", namespace: "urn:xmpp:forward:0")
         forwarded.append(
             Element("delay", namespace: Namespace.delay, attributes: ["stamp": entry.at.description]))
@@ -80,6 +101,6 @@ extension LoopbackRouter {
             "result", namespace: Self.archive, attributes: ["queryid": name, "id": entry.id], children: [forwarded])
         return Element(
             "message", namespace: Namespace.client,
-            attributes: ["from": endpoint.jid.bare.description, "to": endpoint.jid.description], children: [result])
+            attributes: ["from": owner.description, "to": endpoint.jid.description], children: [result])
     }
 }

@@ -16,7 +16,7 @@ extension LoopbackRouter {
         if let rooms, to.domainpart == rooms.domain.domainpart {
             guard iq.kind.isRequest else { return }
             var answer =
-                switch rooms.answer(iq, to: to, from: sender) {
+                switch archiveAnswer(iq, ofRoom: to, to: sender) ?? rooms.answer(iq, to: to, from: sender) {
                 case .success(let payload): iq.result(payload)
                 case .failure(let error): iq.failure(error)
                 case nil: iq.failure(.serviceUnavailable)
@@ -45,6 +45,26 @@ extension LoopbackRouter {
         answer.to = sender.jid
         sender.deliver(answer.element)
         afterAnswer(iq, to: to, from: sender)
+    }
+
+    /// What the archive of a room answers, and that there is one; `nil` for other questions, and where archives are not offered.
+    private func archiveAnswer(
+        _ iq: IQ, ofRoom room: JID, to sender: any LoopbackEndpoint
+    ) -> Result<Element?, StanzaError>? {
+        guard options.offersArchive, let rooms, rooms.halls[room] != nil, let payload = iq.payload else { return nil }
+        switch (payload.localName, payload.namespace, iq.kind) {
+        case ("query", Self.archive, .set):
+            guard let end = answer(archive: payload, ofRoom: room, to: sender) else {
+                return .failure(StanzaError(.itemNotFound, kind: .cancel))
+            }
+            return .success(end)
+        case ("query", Self.discoInfo, .get):
+            guard case .success(var query?)? = rooms.answer(iq, to: room, from: sender) else { return nil }
+            query.append(Element("feature", namespace: Self.discoInfo, attributes: ["var": Self.archive]))
+            return .success(query)
+        default:
+            return nil
+        }
     }
 
     /// An answer that may be empty.

@@ -21,7 +21,8 @@ final class LoopbackRouter {
     /// The rooms, at a domain of their own.
     private(set) lazy var rooms: LoopbackRooms? = (try? JID("rooms.\(domain.domainpart)")).map { address in
         LoopbackRooms(
-            domain: address, now: wallClock, reflects: { [unowned self] in options.reflectsRoomMessages }
+            domain: address, now: wallClock, reflects: { [unowned self] in options.reflectsRoomMessages },
+            tellsHistory: { [unowned self] in options.tellsRoomHistory }
         ) { [unowned self] stanza, jid in
             if let endpoint = endpoint(jid) { return endpoint.deliver(stanza) }
             if let message = try? Message(stanza) { deliver(message, to: jid.bare) }

@@ -51,7 +51,7 @@ extension LoopbackSession {
         case .refusedWithCount:
             router.noteEnd(of: id, handled: acknowledgements.handled)
             endWithoutConnection()
-        case .refused, .notOffered:
+        case .refused, .refusedStrangely, .notOffered:
             endWithoutConnection()
         }
     }
@@ -62,9 +62,18 @@ extension LoopbackSession {
         reroutePending()
     }
 
+    /// Ends without a trace.
+    func vanish() {
+        phase = .ended
+        if address?.isFull == true { router.disconnect(self) }
+    }
+
     /// What never arrived goes where it would have gone without this session.
     func reroutePending() {
-        let messages = acknowledgements.takePending().filter { $0.localName == "message" && $0["type"] != "error" }
+        // What a room says is for who is in it, not for an account (RFC 6121 §8.5.2.1.3).
+        let messages = acknowledgements.takePending().filter {
+            $0.localName == "message" && $0["type"] != "error" && $0["type"] != "groupchat"
+        }
         for message in messages { router.reroute(message) }
     }
 
@@ -89,6 +98,9 @@ extension LoopbackSession {
     /// - Returns: The answer: whether that went well.
     func resumption(_ request: Element) -> Element {
         let id = request["previd"] ?? ""
+        if router.options.resumption == .refusedStrangely {
+            return Element("failed", namespace: Namespace.streamManagement, attributes: ["h": "many"])
+        }
         let failed = Element(
             "failed", namespace: Namespace.streamManagement,
             attributes: ["h": router.handledByEndedSession[id].map(String.init)],

@@ -218,6 +218,8 @@ final class LoopbackSession {
         if wasOpen { transport.send(framing.closing) }
         transport.close()
         leave()
+        // Whoever says goodbye without having acknowledged everything has not got it.
+        reroutePending()
     }
 
     /// Ends the connection without a word.
@@ -253,6 +255,5 @@ extension LoopbackSession: LoopbackEndpoint {
 
     func end(_ error: StreamError) {
         fail(error)
-        reroutePending()
     }
 }

@@ -152,11 +152,11 @@ public final class ServerProcess: Sendable {
 }
 
 /// A moment of waiting, for what can only be asked about again and again.
-enum Pause {
+package enum Pause {
     private static let executor = StreamExecutor(label: "swift-xmpp.pause")
 
     /// Waits 20 ms.
-    static func briefly() async {
+    package static func briefly() async {
         await SystemClock().pause(for: .milliseconds(20), on: executor)
     }
 }
