@@ -31,6 +31,7 @@ extension XMPPClient {
             // A store that is told of every step has the state of the session that goes on.
             if hasSavedState, !store.keepsProgress { await save(nil) }
             settle(.success(jid))
+            sendPosted()
         } catch {
             if await !stream.isInterrupted { await stream.disconnect() }
             // Those who wait hear that the client was stopped, not what that did to the stream.
@@ -69,6 +70,7 @@ extension XMPPClient {
             configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store,
             rooms: rooms)
         if configuration.usesCarbons { await stream.wishForCarbons() }
+        await rememberSent(on: stream)
         guard supervisor != nil else { return nil }
         self.stream = stream
         await prepareUnlessStopped(stream)
@@ -159,6 +161,7 @@ extension XMPPClient {
         await stream.settle()
         let isInterrupted = await stream.isInterrupted
         if !isInterrupted {
+            sentMessages = await stream.sentMessages
             self.stream = nil
             inheritance = await stream.resumableState
         }

@@ -44,6 +44,8 @@ public actor XMPPClient {
     public nonisolated let roster: RosterStore
     /// Who is online.
     public nonisolated let buddies = BuddyList()
+    /// Where messages wait that were given to ``post(_:expires:)``, and what became of them is noted.
+    public nonisolated let outbox: any Outbox
 
     /// What the client is doing.
     public internal(set) var state = State.stopped
@@ -63,6 +65,13 @@ public actor XMPPClient {
     var hasSavedState = false
     /// The last of those who send what waits in an outbox.
     var outboxRun: Task<Result<Int, XMPPError>, Never>?
+    /// What was on its way in outboxes when a connection was lost, and goes again without them.
+    var repeated: [(outbox: any Outbox, key: OutboxKey)] = []
+    /// Whether what is said of messages is noted in ``outbox``.
+    var usesOutbox = false
+    nonisolated let marks: OutboxMarks
+    /// To whom the last stream has sent.
+    var sentMessages: SentMessages?
     /// The presence that the server knows of.
     var knownPresence: Presence?
     var supervisor: Task<Void, Never>?
@@ -87,11 +96,12 @@ public actor XMPPClient {
     ///   - known: A roster kept from an earlier run.
     ///   - reconnect: When to try again after a connection was lost.
     ///   - store: Where an interrupted session is kept; in memory unless said otherwise.
+    ///   - outbox: Where messages wait that are posted; in memory (``InMemoryOutbox``) unless said otherwise.
     ///   - prepare: Called with each new stream before it connects: the place for ``XMPPStream/answer(_:_:namespace:from:with:)``.
     public init(
         _ configuration: XMPPConfiguration, presence: Presence = Presence(), known: KnownRoster? = nil,
         reconnect: ReconnectPolicy = ReconnectPolicy(),
-        store: any StreamStateStore = InMemoryStreamStateStore(),
+        store: any StreamStateStore = InMemoryStreamStateStore(), outbox: (any Outbox)? = nil,
         prepare: @escaping @Sendable (XMPPStream) async -> Void = { _ in }
     ) {
         self.configuration = configuration
@@ -99,9 +109,15 @@ public actor XMPPClient {
         self.reconnect = reconnect
         self.store = store
         self.prepare = prepare
+        self.outbox = outbox ?? InMemoryOutbox()
+        marks = OutboxMarks(self.outbox, of: configuration.jid)
         roster = RosterStore(known: known)
         hub.add(roster, roles: .chat)
         hub.add(buddies, roles: .chat)
+        // One of the program's own may hold messages of an earlier run already.
+        guard outbox != nil else { return }
+        usesOutbox = true
+        hub.add(marks, roles: .message)
     }
 
     /// Starts, and waits until the first session is online. Afterwards the client keeps it so until ``stop()``.

@@ -77,6 +77,10 @@ public final class Database: Sendable {
         return try await outcome.value().get()
     }
 
+    /// Gives an element after each transaction from now on; those that come together may be one element. Ends when the file is
+    /// closed, or with the task that reads it.
+    package func commits() -> AsyncStream<Void> { writer.listeners.stream() }
+
     /// How many transactions there were since it was opened: each is one fsync, however many writers share it.
     package var commitCount: Int {
         get async { await writer.commitCount }

@@ -20,6 +20,8 @@ final class DatabaseQueue: @unchecked Sendable {
     private var isDue = false
     /// How many transactions there were.
     private var commits = 0
+    /// Those who want to know of each transaction.
+    let listeners = ChangeListeners()
 
     /// Makes a queue; the file is not opened yet.
     init(_ label: String, file: String, maximumWaiting: Int = Database.maximumWaiting) {
@@ -108,6 +110,7 @@ final class DatabaseQueue: @unchecked Sendable {
             self.commit()
             self.isClosed = true
             self.connection = nil
+            self.listeners.finish()
             isDone.give(())
         }
         await isDone.value()
@@ -193,6 +196,7 @@ final class DatabaseQueue: @unchecked Sendable {
         }
         unfinished.withLock { $0 -= batch.count }
         for (job, error) in zip(batch, outcomes) { job.finish(error) }
+        listeners.raise()
     }
 
     /// Runs one write so that it alone is undone when it fails.

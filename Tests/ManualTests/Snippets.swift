@@ -111,12 +111,13 @@ func readMessages(_ client: XMPPClient) async throws {
 /// Outliving the process.
 func keepWhatMatters(_ configuration: XMPPConfiguration, for romeo: JID) async throws {
     let database = try await Database(at: "/home/juliet/.local/state/chat/chat.db")
-    let outbox = DurableOutbox(database)
-    let client = XMPPClient(configuration, store: DurableStreamStateStore(database))
+    let client = XMPPClient(
+        configuration, store: DurableStreamStateStore(database), outbox: DurableOutbox(database))
 
     let message = Message(to: romeo, body: "Good night, good night!", id: "n1")
-    _ = try await outbox.add(message, of: client.configuration.jid, expires: nil)
-    try await client.sendWaiting(in: outbox)
+    let entry = try await client.post(message)
+    let end = try await client.waitUntil(.server, of: entry, timeout: .seconds(60))
+    if end.state == .failed { print(end.reason ?? "it did not arrive") }
 }
 
 /// Concurrency.

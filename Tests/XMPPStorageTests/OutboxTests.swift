@@ -83,6 +83,32 @@ struct OutboxTests {
             try await outbox.note(.server, of: "?", to: fixture.juliet, of: fixture.romeo, because: nil) == nil)
     }
 
+    @Test(
+        "Messages with an id are found whoever they go to; the latest are known by id and addressee, the newest first")
+    func latest() async throws {
+        let outbox = try await outbox()
+        for (id, to) in [("a", "juliet@example.net"), ("b", "juliet@example.net"), ("a", "nurse@example.net")] {
+            _ = try await outbox.add(fixture.message(id, to: to), of: fixture.romeo, expires: nil)
+        }
+        _ = try await outbox.add(fixture.message("z"), of: fixture.juliet, expires: nil)
+        let nurse = try JID("nurse@example.net")
+        #expect(try await outbox.entries("a", of: fixture.romeo).map(\.message.to) == [fixture.juliet, nurse])
+        #expect(
+            try await outbox.latest(of: fixture.romeo, limit: 2)
+                == [OutboxKey(id: "a", recipient: nurse), OutboxKey(id: "b", recipient: fixture.juliet)])
+    }
+
+    @Test("Who listens hears of each transaction, and of the end")
+    func changes() async throws {
+        let database = try await fixture.open()
+        let outbox = DurableOutbox(database)
+        var changes = outbox.changes().makeAsyncIterator()
+        _ = try await outbox.add(fixture.message("m"), of: fixture.romeo, expires: nil)
+        #expect(await changes.next() != nil)
+        await database.close()
+        #expect(await changes.next() == nil)
+    }
+
     @Test("A doubt is resolved once: the message waits again, or is at the server", arguments: [true, false])
     func doubt(_ isAtServer: Bool) async throws {
         let database = try await fixture.open()

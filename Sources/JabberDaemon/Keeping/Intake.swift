@@ -173,8 +173,7 @@ final class Intake: Sendable {
             try DurableOutbox.note(
                 mark.state, of: mark.id, account: account, because: mark.error.map(Self.reason), on: connection
             ) { to in
-                // A bounce may come from the server there (RFC 6120 §8.3.1).
-                mark.from.bare == to.bare || (mark.error != nil && mark.from == to.domain)
+                OutboxKey(id: mark.id, recipient: to).isAnswered(by: mark.from, asError: mark.error != nil)
             }
         }
         let new = try MessageArchive.add(record.messages, of: account, on: connection)

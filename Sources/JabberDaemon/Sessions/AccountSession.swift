@@ -3,6 +3,7 @@
 internal import JabberControl
 internal import SocketIO
 internal import XMPP
+internal import XMPPStorage
 
 /// One account's session: logs in when a method first needs it, keeps the stream, and does no more than was asked for, so
 /// that sending a message costs neither the roster nor presence.
@@ -167,9 +168,12 @@ actor AccountSession {
             guard asHolder else { return .success(try await connect(XMPPStream(configuration, rooms: rooms))) }
             let store = try await openStore()
             let state = try await inheritance(from: store, for: configuration.jid)
+            let stream = XMPPStream(configuration, resuming: state, keepingIn: store, rooms: rooms)
+            // Their receipts may come now.
+            let sent = try? await store.outbox.latest(of: jid, limit: XMPPStream.maximumSentMessages)
+            await stream.remember((sent ?? []).reversed())
             guard number == loginNumber else { throw ControlError(.cancelled, "disconnected", account: name) }
-            return .success(
-                try await connect(XMPPStream(configuration, resuming: state, keepingIn: store, rooms: rooms)))
+            return .success(try await connect(stream))
         } catch {
             // The next request makes an attempt of its own.
             if number == loginNumber { login = nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import XMPPCore
+internal import XMPPProtocol
 
 /// To whom the latest messages went, so that only the addressee can say that one was received.
 struct SentMessages: Sendable {
@@ -12,6 +13,11 @@ struct SentMessages: Sendable {
     /// Notes that a message is sent.
     mutating func sent(id: String, to: JID) {
         addressees.store(to.bare, for: id)
+    }
+
+    /// Notes messages that were sent before, the oldest first.
+    mutating func sent(_ messages: some Sequence<OutboxKey>) {
+        for message in messages { sent(id: message.id, to: message.recipient) }
     }
 
     /// Whether `jid` is whom the message with this id was sent to.

@@ -101,7 +101,7 @@ extension XMPPStream {
         StreamStateMachine(
             configuration: configuration.stream(
                 isResumable: isResumable, memory: memory, inlineFeatures: inlineWishes, isCautious: isCautious),
-            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil,
+            resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil || !ownsHub,
             leavesRoomMessages: !ownsHub)
     }
 

@@ -7,6 +7,9 @@ extension XMPPStream {
     /// How many messages are taken out of an outbox at once; 100.
     private static let outboxPortion = 100
 
+    /// Of how many messages, the latest, receipts are taken; 1,000.
+    package static let maximumSentMessages = SentMessages.maximumCount
+
     /// Sends what waits in an outbox, in order; returns when nothing waits any more. Calls must follow one another.
     ///
     /// - Returns: How many were sent.
@@ -31,12 +34,31 @@ extension XMPPStream {
         }
     }
 
+    /// The messages that were written while nobody keeps them, and of which it is not known whether the server has them. They
+    /// go again with the session, or in the next one.
+    func takeDoubtful() -> [OutboxKey] {
+        defer { doubtful = [] }
+        return doubtful
+    }
+
+    /// Takes receipts for these messages too, which were sent on another stream: the oldest first.
+    package func remember(_ messages: some Sequence<OutboxKey> & Sendable) {
+        sentMessages.sent(messages)
+    }
+
+    /// Takes receipts for what another stream has sent too.
+    func remember(_ earlier: SentMessages) {
+        sentMessages = earlier
+    }
+
     /// Sends some messages of an outbox, and notes what became of them.
     ///
     /// - Returns: How many were sent.
     private func send(_ waiting: [OutboxEntry], from outbox: any Outbox) async throws(XMPPError) -> Int {
         var written: [OutboxEntry] = []
         var failure: XMPPError?
+        // Only what is counted goes again by itself; afterwards there may be no session that tells.
+        let isCounted = machine.management.isCounting
         for entry in waiting where failure == nil {
             do throws(XMPPError) {
                 guard try await isSendable(entry, in: outbox) else { continue }
@@ -52,7 +74,7 @@ extension XMPPStream {
                 }
             }
         }
-        if !keepsSent { try await noteWritten(written, in: outbox) }
+        if !keepsSent { try await noteWritten(written, isCounted, in: outbox) }
         if let failure { throw failure }
         return written.count
     }
@@ -70,16 +92,20 @@ extension XMPPStream {
     /// Notes what the server has. A store that is not told of every step forgets what is under way when the process is killed, so
     /// the outbox must not call it sent before; while the process lives, the client itself sends it again. Where the server cannot
     /// resume a session, what it has not answered for goes on waiting: it is sent again in the next.
-    private func noteWritten(_ entries: [OutboxEntry], in outbox: any Outbox) async throws(XMPPError) {
+    private func noteWritten(
+        _ entries: [OutboxEntry], _ isCounted: Bool, in outbox: any Outbox
+    ) async throws(XMPPError) {
         guard !entries.isEmpty else { return }
-        var state = DeliveryState.server
         do {
             try await waitUntilHandled()
         } catch {
-            guard keeping == nil else { throw error }
-            state = .sent
+            guard keeping == nil, isCounted else { throw error }
+            for entry in entries { try await note(.sent, entry, in: outbox) }
+            doubtful += entries.compactMap(\.key)
+            // What is behind them waits until they have gone again.
+            throw error
         }
-        for entry in entries { try await note(state, entry, in: outbox) }
+        for entry in entries { try await note(.server, entry, in: outbox) }
     }
 
     private func note(

@@ -128,6 +128,8 @@ public actor XMPPStream {
     var archiveQueries: [String: ArchiveCollector] = [:]
     var answersInProgress = 0
     var sentMessages = SentMessages()
+    /// Messages of outboxes that were written, and of which it is not known whether the server has them.
+    var doubtful: [OutboxKey] = []
     /// What was found out about others in the present session.
     var discovered = DiscoveryCache()
 
@@ -209,7 +211,7 @@ public actor XMPPStream {
         if keeping != nil || !ownsHub { unsettled = state?.unsettled ?? [] }
         machine = StreamStateMachine(
             configuration: configuration.stream(isResumable: isResumable), resuming: state,
-            leavesRepeating: keeping != nil, leavesRoomMessages: !ownsHub)
+            leavesRepeating: keeping != nil || !ownsHub, leavesRoomMessages: !ownsHub)
         parser = StreamReader(limits: .beforeAuthentication)
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)

@@ -31,6 +31,20 @@ public protocol Outbox: Sendable {
     /// What is known of a message; `nil` where it is not known.
     func entry(_ id: String, to recipient: JID, of account: JID) async throws -> OutboxEntry?
 
+    /// What is known of all messages with an id: the same may go to several addressees.
+    func entries(_ id: String, of account: JID) async throws -> [OutboxEntry]
+
+    /// Which messages were added last, the newest first: those whose receipts may come after a start.
+    ///
+    /// - Parameters:
+    ///   - account: The account that sends them.
+    ///   - limit: How many at most.
+    func latest(of account: JID, limit: Int) async throws -> [OutboxKey]
+
+    /// Gives an element after each change of any message, from now on; changes that come together may be one element. Ends when
+    /// nothing can change any more, or with the task that reads it.
+    func changes() -> AsyncStream<Void>
+
     /// Notes how far a message has come; one that has come further stays there (``DeliveryState/leads(to:)``).
     ///
     /// - Returns: How it is kept then; `nil` where it is not known.
@@ -42,6 +56,26 @@ public protocol Outbox: Sendable {
     /// Resolves a doubt: a message that is ``OutboxEntry/isUncertain`` waits to be sent again, or is known to have arrived at
     /// the server.
     func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws
+}
+
+/// What a message in an ``Outbox`` is known by.
+public struct OutboxKey: Sendable, Hashable {
+    /// Its id.
+    public var id: String
+    /// Its addressee.
+    public var recipient: JID
+
+    /// Makes a key.
+    public init(id: String, recipient: JID) {
+        self.id = id
+        self.recipient = recipient
+    }
+
+    /// Whether somebody may say what became of the message: the addressee, whichever client it is; where it came back, the
+    /// server there too (RFC 6120 §8.3.1).
+    public func isAnswered(by sender: JID, asError: Bool) -> Bool {
+        sender.bare == recipient.bare || asError && sender == recipient.domain
+    }
 }
 
 /// A message in an ``Outbox``.

@@ -74,6 +74,23 @@ public final class DurableOutbox: Outbox {
         }
     }
 
+    /// What is known of all messages with an id.
+    public func entries(_ id: String, of account: JID) async throws -> [OutboxEntry] {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).entries(id)
+        }
+    }
+
+    /// Which messages were added last, the newest first.
+    public func latest(of account: JID, limit: Int) async throws -> [OutboxKey] {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).latest(limit: limit)
+        }
+    }
+
+    /// Gives an element after each transaction of the database; ends when that is closed.
+    public func changes() -> AsyncStream<Void> { database.commits() }
+
     /// Notes how far a message has come.
     @discardableResult
     public func note(

@@ -119,6 +119,21 @@ struct OutboxTable {
             .text(recipient), read: read)
     }
 
+    func entries(_ id: String) throws(StorageError) -> [OutboxEntry] {
+        try connection.rows(
+            "SELECT \(Self.columns) FROM outbox WHERE account = ? AND id = ? ORDER BY place", account, .text(id),
+            read: read)
+    }
+
+    func latest(limit: Int) throws(StorageError) -> [OutboxKey] {
+        try connection.rows(
+            "SELECT id, recipient FROM outbox WHERE account = ? ORDER BY place DESC LIMIT ?", account,
+            .integer(Int64(limit))
+        ) { row throws(StorageError) in
+            OutboxKey(id: row.text(0) ?? "", recipient: try StoredStanza.jid(row.text(1), file: connection.file))
+        }
+    }
+
     func set(
         _ state: DeliveryState, _ id: String, _ recipient: String, reason: String?
     ) throws(StorageError) {

@@ -19,6 +19,9 @@ private struct StubbornOutbox: Outbox {
     }
     func uncertain(of account: JID) async throws -> [OutboxEntry] { [] }
     func entry(_ id: String, to recipient: JID, of account: JID) async throws -> OutboxEntry? { nil }
+    func entries(_ id: String, of account: JID) async throws -> [OutboxEntry] { [] }
+    func latest(of account: JID, limit: Int) async throws -> [OutboxKey] { [] }
+    func changes() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
     func note(
         _ state: DeliveryState, of id: String, to recipient: JID, of account: JID, because reason: String?
     ) async throws -> OutboxEntry? {
