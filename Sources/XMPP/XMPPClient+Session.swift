@@ -190,6 +190,10 @@ extension XMPPClient {
     }
 
     private func wait(_ delay: Duration) async {
+        guard !skipsPause else {
+            skipsPause = false
+            return
+        }
         await withCheckedContinuation { continuation in
             pauseEnded = continuation
             pause = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
@@ -208,6 +212,7 @@ extension XMPPClient {
 
     /// The client is stopped, by its user or by a failure: no more events will come.
     func ended() {
+        network = nil
         hub.finishSequences()
         let waiting = runners
         runners = []

@@ -82,6 +82,10 @@ public actor XMPPClient {
     var runners: [CheckedContinuation<Void, Never>] = []
     var pause: (any ScheduledTimer)?
     var pauseEnded: CheckedContinuation<Void, Never>?
+    /// Tells when the network has changed, from the start to the end.
+    var network: NetworkWatch?
+    /// Whether the next pause is not to be waited for.
+    var skipsPause = false
     let prepare: @Sendable (XMPPStream) async -> Void
     /// The call of ``prepare`` that is under way, and who waits for it.
     var preparation: (task: Task<Void, Never>, waiter: CheckedContinuation<Void, Never>)?
@@ -133,6 +137,7 @@ public actor XMPPClient {
         if case .online(let jid) = state { return jid }
         if supervisor == nil {
             state = .connecting
+            watchNetwork()
             supervisor = Task { [weak self] in
                 while let self, await self.runSession() {}
             }
@@ -203,9 +208,28 @@ public actor XMPPClient {
         ending = nil
     }
 
-    /// Tries again at once instead of waiting: for a network that came back.
+    /// Tries again at once instead of waiting: for a network that came back. A client does so itself when the machine has got an
+    /// address or a route, or was asleep, unless ``XMPPConfiguration/heedsNetworkChanges`` says otherwise.
     public func reconnectNow() {
+        // It may be just about to wait.
+        if pauseEnded == nil, case .waiting = state { skipsPause = true }
         endPause()
+    }
+
+    func watchNetwork() {
+        guard configuration.heedsNetworkChanges, network == nil else { return }
+        network = NetworkWatch { [weak self] _ in
+            Task { [weak self] in await self?.networkChanged() }
+        }
+    }
+
+    /// The machine has got an address or a route, or was asleep: what failed may succeed now, and what looks alive be dead.
+    package func networkChanged() async {
+        switch state {
+        case .waiting: reconnectNow()
+        case .online: await stream?.probe()
+        case .stopped, .connecting, .failed: break
+        }
     }
 
     /// Sends a presence, now and at the start of each later session. Without a connection it is sent when there is one.

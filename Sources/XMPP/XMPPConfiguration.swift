@@ -89,6 +89,9 @@ public struct XMPPConfiguration: Sendable {
     /// Whether ``XMPPClient`` asks for copies of what the account's other clients send and receive (XEP-0280); default false.
     /// They are ``XMPPEvent/carbon(_:)``.
     public var usesCarbons = false
+    /// Whether a client tries again at once, and sees whether its connection is alive, when the machine has got an address or a
+    /// route, or was asleep; for ``XMPPClient``.
+    public var heedsNetworkChanges = true
     /// How an idle stream is kept alive.
     public var keepalive = Keepalive.ping(after: .seconds(300))
     /// How long the server may take for each step.

@@ -46,6 +46,41 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test(
+        "When the network has changed, an account that waits is tried at once; one that its user has disconnected is not"
+    )
+    func networkChange() async throws {
+        try await LastingHarness.run(["juliet": "secret", "nurse": "secret"]) { daemon in
+            try await daemon.call("connect")
+            try await daemon.call("disconnect", account: "nurse")
+            await daemon.server.changeOptions { $0.authenticationFailure = .temporaryAuthFailure }
+            await daemon.server.endStreams(of: "juliet", with: StreamError(.systemShutdown))
+            while try await daemon.status("juliet").string("connection") != "waiting" {}
+            await daemon.server.changeOptions { $0.authenticationFailure = nil }
+            await daemon.changeNetwork()
+            try await Patience.wait(for: "the account to be connected", within: .seconds(20)) {
+                try await daemon.status("juliet").string("connection") == "connected"
+            }
+            #expect(try await daemon.status("nurse").string("connection") == "disconnected")
+        }
+    }
+
+    @Test(
+        "An account whose connection breaks off while it is being made tries again, at whatever byte",
+        arguments: [100, 600, 800, 1_000, 1_300, 1_600, 2_200])
+    func breaksOff(_ bytes: Int) async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            await daemon.server.planNextConnection([.cut(afterBytes: bytes)])
+            _ = try? await daemon.call("reconnect")
+            #expect(try await daemon.status("juliet").string("connection") != "failed")
+            try await Patience.wait(for: "the account to be connected") {
+                await daemon.changeNetwork()
+                return try await daemon.status("juliet").string("connection") == "connected"
+            }
+        }
+    }
+
     @Test("A disconnected account stays so until it is connected again: exit code 3 meanwhile")
     func disconnect() async throws {
         try await LastingHarness.run { daemon in

@@ -167,6 +167,11 @@ final class LastingHarness: Sendable {
         try await call("status", account: account).objects("accounts").first ?? [:]
     }
 
+    /// Tells the daemon that the machine has got an address, or was asleep.
+    func changeNetwork() async {
+        await life.withLock { $0.daemon }.networkChanged()
+    }
+
     /// Tells the daemon to end, and does not wait for that.
     func beginEnd() {
         life.withLock { $0.daemon }.end()

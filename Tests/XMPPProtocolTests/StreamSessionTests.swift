@@ -206,6 +206,14 @@ struct StreamSessionTests {
         #expect(harness.machine.timerFired(.closing).end == .closed)
     }
 
+    @Test("a stream that may be dead is asked for a sign of life at once, but only in a session")
+    func probe() throws {
+        var harness = try MachineHarness()
+        #expect(harness.machine.probe() == [])
+        try harness.establish(managed: true)
+        #expect(harness.machine.probe().contains(.schedule(.answer, after: .seconds(30))))
+    }
+
     @Test("an idle stream asks for a sign of life and ends without one (RFC 6120 §4.6.4)", arguments: [true, false])
     func keepalive(isManaged: Bool) throws {
         var harness = try MachineHarness()

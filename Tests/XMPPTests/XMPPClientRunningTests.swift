@@ -43,6 +43,40 @@ struct XMPPClientRunningTests {
         await server.stop()
     }
 
+    @Test("when the network has changed, or the machine was asleep, one that waits tries at once (RFC 6120 §3.3)")
+    func networkCameBack() async throws {
+        let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
+        await server.planNextConnection([.cut(afterBytes: 0)])
+        let client = XMPPClient(
+            try await server.configuration(for: "juliet"),
+            reconnect: ReconnectPolicy(firstDelay: .seconds(3_600), minimumDelay: .seconds(3_600)))
+        await #expect(throws: XMPPError.self) { try await client.start() }
+        try await Patience.wait(for: "the client to wait") {
+            if case .waiting = await client.state { true } else { false }
+        }
+        await client.networkChanged()
+        try await client.start()
+        await client.stop()
+        await server.stop()
+    }
+
+    @Test("and one whose server has fallen silent unnoticed finds that out")
+    func networkWentAway() async throws {
+        let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
+        var configuration = try await server.configuration(for: "juliet")
+        configuration.keepalive = .off
+        configuration.timeouts.answer = .milliseconds(50)
+        await server.changeOptions { $0.answersAcknowledgementRequests = false }
+        let client = XMPPClient(configuration, reconnect: patience)
+        try await client.start()
+        let before = await server.acceptedConnections
+        await client.networkChanged()
+        try await Patience.wait(for: "another connection") { await server.acceptedConnections > before }
+        await server.changeOptions { $0.answersAcknowledgementRequests = true }
+        await client.stop()
+        await server.stop()
+    }
+
     @Test("it ends when it is stopped")
     func stopped() async throws {
         let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])

@@ -118,6 +118,11 @@ extension Daemon {
         return try book?.session(for: selection)
     }
 
+    /// Every session sees to what a change of the network means for it.
+    func networkChanged() async {
+        for session in book?.all ?? [] { await session.networkChanged() }
+    }
+
     /// How many accounts are connected, of how many: the text that supervisors show.
     func summary() async -> String {
         guard let book else { return "" }

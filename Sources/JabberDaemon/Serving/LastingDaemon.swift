@@ -19,6 +19,7 @@ package actor LastingDaemon {
     private let wish: AsyncStream<DaemonEnd>.Continuation
     private var helpers: [Task<Void, Never>] = []
     private var failure: ControlError?
+    private var network: NetworkWatch?
 
     /// Makes a daemon; nothing happens before ``run(_:)``.
     ///
@@ -58,6 +59,9 @@ package actor LastingDaemon {
             end: { wish.yield($0) })
         await daemon.open(configuration, office: office)
         await server.start()
+        network = NetworkWatch { [weak self] _ in
+            Task { [weak self] in await self?.networkChanged() }
+        }
         notifier.ready(await status())
         helpers = [Task { await self.tellStatus() }, Task { await self.tellAlive() }]
         var end = DaemonEnd.stop
@@ -91,8 +95,14 @@ package actor LastingDaemon {
         return failure
     }
 
+    /// The machine has got an address or a route, or was asleep.
+    func networkChanged() async {
+        await daemon.networkChanged()
+    }
+
     private func finish(_ end: DaemonEnd) async {
         for helper in helpers { helper.cancel() }
+        network = nil
         if end == .restart { notifier.reloading() } else { notifier.stopping() }
         await server.stopAccepting()
         let daemon = daemon

@@ -33,6 +33,15 @@ extension AccountSession {
         hold()
     }
 
+    /// The machine has got an address or a route, or was asleep: what failed may succeed now, and what looks alive be dead.
+    func networkChanged() async {
+        switch holding?.status.phase {
+        case .waiting: hold()
+        case .connected: await stream?.probe()
+        case .connecting, .failed, .disconnected, nil: break
+        }
+    }
+
     /// Ends the stream in good order and stays away until ``hold()`` is called again.
     func release() async {
         guard endHolding() else { return }

@@ -12,7 +12,8 @@ extension ControlError {
         self.init(
             Self.code(of: error), Self.lowercasingFirst(error.message), stanza: error.stanzaError.map(Self.stanza),
             account: account)
-        if error.code == .bindingFailed {
+        // A connection that breaks off may do so at any byte, one of the TLS handshake included.
+        if [.bindingFailed, .tlsFailed, .protocolViolation, .streamError].contains(error.code) {
             retry = !error.isPermanent
         } else if let stanzaError = error.stanzaError {
             // RFC 6120 §8.3.2: only `wait` says that the same may succeed later.

@@ -62,6 +62,13 @@ extension XMPPStream {
         for waiter in resumed { waiter.continuation.resume(returning: outcome) }
     }
 
+    /// Asks the server for a sign of life: when none comes in time (``StreamTimeouts/answer``), the connection is dead.
+    package func probe() {
+        guard isEstablished else { return }
+        perform(machine.probe())
+        endTurn()
+    }
+
     /// Room has been made: those who wait for it look again.
     func resumeSenders() {
         endWaiting { $0 == .room }

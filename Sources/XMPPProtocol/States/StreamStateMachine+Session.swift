@@ -97,6 +97,9 @@ extension StreamStateMachine {
         }
     }
 
+    /// The connection may be dead although it looks alive: asks now, and not when nothing has come for long.
+    package mutating func probe() -> [StreamAction] { isEstablished ? askForSignOfLife() : [] }
+
     /// Asks by acknowledgement request, or by a ping to the own server where Stream Management is off (RFC 6120 §4.6.3).
     private mutating func askForSignOfLife() -> [StreamAction] {
         let deadline = StreamAction.schedule(.answer, after: configuration.timeouts.answer)
