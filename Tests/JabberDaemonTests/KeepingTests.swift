@@ -94,6 +94,59 @@ struct DaemonKeepingTests {
         }
     }
 
+    @Test(
+        "What is said in a room while its connection is lost is taken from the archive of the room, in order and once (XEP-0313 §6.2)",
+        arguments: [true, false])
+    func roomMeanwhile(_ tellsHistory: Bool) async throws {
+        var options = keepingServer
+        options.resumption = .refused
+        options.offersArchive = true
+        options.tellsRoomHistory = tellsHistory
+        try await LastingHarness.run(options: options, buddies: [Self.romeo]) { daemon in
+            let nurse = XMPPStream(try await daemon.server.configuration(for: "nurse", resource: "kitchen"))
+            try await nurse.connect()
+            try await nurse.send(Presence())
+            let room = try await nurse.join(JID("coven@rooms.example.org"))
+            try await daemon.call("connect")
+            try await daemon.call("room.join", ["room": "coven@rooms.example.org"])
+            let cursor = try await beginning(daemon)
+            try await room.send("1")
+            #expect(try await texts(daemon, since: cursor, 1) == ["1"])
+            // Nobody comes back until the room has gone on.
+            await daemon.server.changeOptions { $0.authenticationFailure = .temporaryAuthFailure }
+            await daemon.server.cutConnections(of: "juliet")
+            for number in 2...30 { try await room.send("\(number)") }
+            try await nurse.ping()
+            await daemon.server.changeOptions { $0.authenticationFailure = nil }
+            try await Patience.wait(for: "the daemon to be back") {
+                await daemon.changeNetwork()
+                return try await daemon.status("juliet").string("connection") == "connected"
+            }
+            try await room.send("31")
+            let heard = try await texts(daemon, since: cursor, 31)
+            #expect(heard == (1...31).map { "\($0)" })
+            await nurse.disconnect()
+        }
+    }
+
+    @Test(
+        "A receipt for what an earlier daemon has sent is taken (XEP-0184 §8)", arguments: [DaemonEnd.restart, .stop])
+    func lateReceipt(_ end: DaemonEnd) async throws {
+        try await LastingHarness.run(options: keepingServer, buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let params: JSONObject = ["to": ["romeo@example.org"], "text": "x", "id": "m", "until": "server"]
+            #expect(try await daemon.call("send", params).objects("results").first?.string("state") == "server")
+            try await daemon.anew(end)
+            try await daemon.call("connect")
+            var receipt = Message(to: try JID("juliet@example.org"))
+            receipt.append(Element("received", namespace: "urn:xmpp:receipts", attributes: ["id": "m"]))
+            try await daemon.server.send(receipt, as: "romeo")
+            var again = params
+            again["until"] = "device"
+            #expect(try await daemon.call("send", again).objects("results").first?.string("state") == "device")
+        }
+    }
+
     @Test("What its owner mends counts at once, where what is kept could not be opened: no restart is needed")
     func mended() async throws {
         try await LastingHarness.run(buddies: [Self.romeo]) { daemon in

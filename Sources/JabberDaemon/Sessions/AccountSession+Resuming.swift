@@ -51,6 +51,7 @@ extension AccountSession {
         }
         roster = task
         try await task.value.get()
+        if start == .fresh { try await catchUpRooms(on: stream) }
         await stream.rejoinRooms()
         try await step { () throws(XMPPError) in _ = try await stream.repeatUnsettled() }
     }

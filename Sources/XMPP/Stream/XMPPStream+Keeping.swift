@@ -148,6 +148,7 @@ extension XMPPStream {
     /// - Throws: ``XMPPError`` when the stream ends meanwhile; what was not sent yet stays unsettled.
     @discardableResult
     package func repeatUnsettled() async throws(XMPPError) -> [UnacknowledgedStanza] {
+        await awaitUnsettledRooms()
         settleByRooms()
         guard let own = jid, !unsettled.isEmpty else { return [] }
         if !isSettlingCertain { await settleByArchive() }

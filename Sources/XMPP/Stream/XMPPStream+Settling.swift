@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SocketIO
 internal import XMPPCore
 internal import XMPPProtocol
 internal import XMPPXML
@@ -10,6 +11,38 @@ extension XMPPStream {
 
     /// How many messages of an archive are looked at for those that are unsettled; 5,000.
     private static let maximumSearched = 5_000
+
+    /// How long a room is waited for that does not let the user in again; as long as by ``join(_:as:password:history:unlocksNewRoom:timeout:)``.
+    private static let roomTimeout: Duration = .seconds(30)
+
+    /// Since when rooms have to tell again what was said in them, by their addresses: what was on its way there when a session was
+    /// lost may be among it.
+    var unsettledRooms: [JID: DateTime] {
+        var rooms: [JID: DateTime] = [:]
+        for pending in unsettled where pending.element["type"] == Message.Kind.groupchat.rawValue {
+            guard let to = pending.element["to"].flatMap({ try? JID($0) }) else { continue }
+            let sentAt = pending.sentAt ?? .now
+            rooms[to.bare] = min(rooms[to.bare] ?? sentAt, sentAt)
+        }
+        return rooms
+    }
+
+    /// Waits until the rooms that unsettled messages went to have let the user in, and have told what was said in them.
+    func awaitUnsettledRooms() async {
+        for jid in unsettledRooms.keys.sorted() {
+            guard let room = rooms[jid], room.isEntered(on: self) else { continue }
+            if !room.isJoined {
+                let timer = configuration.clock.schedule(after: Self.roomTimeout, on: executor) { [weak self] in
+                    self?.assumeIsolated { $0.endWaiting { $0 == .entry(jid) } }
+                }
+                _ = await wait(for: .entry(jid))
+                timer.cancel()
+            }
+            // A room does one thing after another: its past comes before its answer, be that a refusal.
+            guard room.isJoined, let own = try? room.address(of: room.nickname) else { continue }
+            _ = try? await ping(own, timeout: Self.roomTimeout)
+        }
+    }
 
     /// What a room has sent back was said there, whether or not the server has acknowledged it (XEP-0045 §7.4).
     func settleByRooms() {

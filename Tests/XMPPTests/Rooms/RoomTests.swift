@@ -230,6 +230,41 @@ struct RoomTests {
         #expect(try room(0) === kept)
     }
 
+    @Test(
+        "nor is anything that the room had got, although nobody heard it sent back: the room is asked first (XEP-0045 §7.2.15)",
+        arguments: [LoopbackOptions.Resumption.refused, .refusedStrangely])
+    func repeatingUnheard(_ resumption: LoopbackOptions.Resumption) async throws {
+        var options = LoopbackOptions()
+        options.resumption = resumption
+        options.answersAcknowledgementRequests = false
+        let server = try await LoopbackServer.start(
+            domain: "example.net", accounts: ["romeo": "secret"], options: options)
+        let proxy = try await FaultProxy.start(to: server.port)
+        var configuration = try await server.configuration(for: "romeo", resource: "here")
+        configuration.port = proxy.port
+        let client = XMPPClient(
+            configuration,
+            reconnect: ReconnectPolicy(
+                firstDelay: .zero, baseDelay: .zero, minimumDelay: .zero, resumptionDelay: .zero))
+        try await client.start()
+        let stream = try #require(await client.stream)
+        let room = try await stream.join(Self.coven, history: .none)
+        let events = client.events
+        await proxy.hush()
+        try await room.send(Message(to: Self.coven, kind: .groupchat, body: "once", id: "once"))
+        _ = try await server.firstElement(from: "romeo") { $0["id"] == "once" }
+        await server.changeOptions { $0.answersAcknowledgementRequests = true }
+        await proxy.cutConnections()
+        // Behind the beginning of the new session, and whatever is repeated there.
+        for try await case .authenticated in events { break }
+        try await client.start()
+        try await client.waitUntilHandled()
+        #expect(await server.received(from: "romeo").count { $0["id"] == "once" } == 1)
+        await client.stop()
+        await proxy.stop()
+        await server.stop()
+    }
+
     @Test("in a new session nothing is said again that the room has sent back, the rest when the user is there (§7.4)")
     func repeating() async throws {
         var options = LoopbackOptions()

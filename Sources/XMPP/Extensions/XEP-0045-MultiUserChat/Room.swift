@@ -224,6 +224,11 @@ package final class RoomDirectory: Sendable {
     /// The room that an address belongs to, if it is known.
     subscript(jid: JID) -> Room? { rooms.withLock { $0.isEmpty ? nil : $0[jid.bare] } }
 
+    /// The rooms that the user wants to be in, with the name to have there, sorted by address.
+    package var wanted: [(jid: JID, nickname: String)] {
+        all.filter { $0.wish != nil }.map { ($0.jid, $0.nickname) }.sorted { $0.0 < $1.0 }
+    }
+
     /// Every room that is known, in no order.
     var all: [Room] { rooms.withLock { Array($0.values) } }
 }

@@ -73,13 +73,17 @@ extension XMPPStream {
     /// Enters the rooms again that the user was in, in a new session. What was said meanwhile is asked for, and nothing that was
     /// shown before is shown again.
     package func rejoinRooms() async {
+        let unsettled = unsettledRooms
         for room in rooms.all {
             guard var wish = room.wish, !room.isEntered(on: self) else { continue }
             wish.nickname = room.nickname
-            if let last = room.lastMessage {
-                // A little more than has passed: clocks differ, and what is known already is told from what is not.
-                wish.history = RoomHistory(maximumAge: max(.zero, configuration.clock.now - last) + .seconds(10))
+            // A little more than has passed: clocks differ, and what is known already is told from what is not.
+            var age = room.lastMessage.map { max(.zero, configuration.clock.now - $0) + .seconds(10) }
+            if let sentAt = unsettled[room.jid] {
+                let passed = DateTime.now.millisecondsSinceEpoch - sentAt.millisecondsSinceEpoch
+                age = max(age ?? .zero, .milliseconds(max(0, passed)) + .seconds(10))
             }
+            if let age { wish.history = RoomHistory(maximumAge: age) }
             try? await enter(room, wish)
         }
     }
