@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Foundation
 import JabberControl
 import SocketIO
@@ -16,7 +15,8 @@ struct RealDaemonTests {
         arguments: Place.Kind.expected.filter { $0 != .loopback })
     func killed(_ kind: Place.Kind) async throws {
         try await Place.with(kind) { place in
-            let home = try Lodging(at: place)
+            let home = try Lodging(
+                domain: place.domain, host: place.host, port: place.port, authorityFile: place.authorityFile)
             defer { try? FileManager.default.removeItem(atPath: home.folder) }
             let arrived = Locked<[String]>([])
             var configuration = XMPPConfiguration(
@@ -59,73 +59,5 @@ struct RealDaemonTests {
                 #expect(await Lodging.apart { daemon.wait(milliseconds: 10_000) } == 0)
             }
         }
-    }
-}
-
-/// A user's folder with the settings of juliet at a server.
-private struct Lodging {
-    let folder: String
-
-    init(at place: Place) throws {
-        folder = FileManager.default.temporaryDirectory.path + "/lodging-\(UUID().uuidString.prefix(8))"
-        var account = AccountConfiguration(name: "juliet", jid: "juliet@\(place.domain)")
-        account.host = place.host
-        account.port = Int(place.port)
-        account.ca = place.authorityFile
-        account.password = "secret"
-        try PrivateFile.write(
-            JSONValue.object(account.json).encodedPretty(), to: folder + "/config/jabberctl/accounts/juliet.json")
-        try PrivateFile.makeFolder(folder + "/run")
-    }
-
-    private var variables: [String: String] {
-        [
-            "PATH": "/usr/sbin:/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder + "/config",
-            "XDG_STATE_HOME": folder + "/state", "XDG_RUNTIME_DIR": folder + "/run",
-        ]
-    }
-
-    /// A daemon in the foreground.
-    func daemon() throws -> ChildProcess {
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
-        return try ChildProcess(
-            ["\(ProgramCommand.folder)/jabberctld"], environment: variables,
-            descriptors: [(null, 0), (null, 1), (null, 2)])
-    }
-
-    /// Waits until a daemon answers.
-    func awaitDaemon() async {
-        let socket = folder + "/run/jabberctl/control.sock"
-        await Self.apart { while !SocketPlace(socket).answers { sched_yield() } }
-    }
-
-    /// Waits away from the threads that tasks share.
-    static func apart<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            DispatchQueue(label: "test.wait").async { continuation.resume(returning: work()) }
-        }
-    }
-
-    /// Runs a command.
-    func run(_ words: String...) async throws -> Tool.Outcome {
-        let variables = variables
-        return try await Self.apart {
-            Result {
-                let process = Process()
-                process.executableURL = URL(filePath: "\(ProgramCommand.folder)/jabberctl")
-                process.arguments = words
-                process.environment = variables
-                let output = Pipe()
-                process.standardOutput = output
-                process.standardError = FileHandle(forWritingAtPath: "/dev/null")
-                process.standardInput = FileHandle.nullDevice
-                try process.run()
-                let text = output.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                return Tool.Outcome(
-                    code: process.terminationStatus, output: String(decoding: text, as: UTF8.self), errors: "")
-            }
-        }.get()
     }
 }

@@ -178,7 +178,7 @@ extension MethodTable {
             FieldSpec(path + "reconnects", "integer", "how often the session was established again"),
             FieldSpec(path + "queued", "integer", "how many messages wait to be sent"),
             FieldSpec(path + "uncertain", "integer", "of how many messages nobody knows whether the server has them"),
-            FieldSpec(path + "reason", "object", "why it waits or failed: code, message"),
+            FieldSpec(path + "reason", "object", "why it waits or failed, or why nothing can be kept: code, message"),
             FieldSpec(path + "retryAt", "time", "when the next attempt begins, while it waits"),
         ]
     }

@@ -23,6 +23,9 @@ final class AccountStore: Sendable {
     /// Where the file is that was found damaged; `nil` when none was.
     var setAside: String? { database.setAside }
 
+    /// What the disk does to it.
+    let trouble = StoreTrouble()
+
     private let database: Database
     private let streams: DurableStreamStateStore
     private let account: JID
@@ -44,11 +47,14 @@ final class AccountStore: Sendable {
             arrived: { connection, account, messages throws(StorageError) in
                 try intake.write(messages, of: account, to: journal, on: connection)
             })
-        let news = news
+        let (news, trouble) = (news, trouble)
         writer = Task {
             for await batch in intake.loose {
                 // What cannot be written is told to those who listen now, and to nobody later.
-                guard let last = try? await journal.append(batch.map(Intake.bytes)) else { continue }
+                let kept = await trouble.watch { () throws(StorageError) in
+                    try await journal.append(batch.map(Intake.bytes))
+                }
+                guard let last = try? kept.get() else { continue }
                 intake.wrote(upTo: last)
                 news.raise()
             }
@@ -93,11 +99,15 @@ final class AccountStore: Sendable {
     func post(_ message: Message, expires: DateTime? = nil) async throws(ControlError) -> OutboxEntry {
         let account = account
         do {
-            return try await outbox.add(message, of: account, expires: expires) { connection throws(StorageError) in
+            let entry = try await outbox.add(message, of: account, expires: expires) {
+                connection throws(StorageError) in
                 guard let entry = ArchivedMessage(posted: message, by: account) else { return }
                 try MessageArchive.add([entry], of: account, on: connection)
             }
+            trouble.note(nil)
+            return entry
         } catch let error as StorageError {
+            trouble.note(error)
             throw ControlError(error, account: account.description)
         } catch {
             throw ControlError(.temporary, "\(error)", account: account.description)
@@ -143,7 +153,13 @@ extension AccountStore: StreamStateStore {
 
     func keep(_ steps: [StreamProgress], of account: JID) async throws {
         intake.rewind()
-        try await streams.keep(steps, of: account)
+        do {
+            try await streams.keep(steps, of: account)
+        } catch {
+            trouble.note(error as? StorageError)
+            throw error
+        }
+        trouble.note(nil)
         intake.commit()
         news.raise()
     }

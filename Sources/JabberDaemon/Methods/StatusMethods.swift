@@ -66,7 +66,8 @@ extension AccountSession {
             "connection": .string(status.phase.rawValue), "since": .string(status.since.description),
             "reconnects": .integer(Int64(holding.reconnects)),
         ]
-        if let reason = status.reason { document["reason"] = StatusMethods.reason(reason) }
+        let trouble = store?.trouble.present.map { ControlError($0, account: name) }
+        if let reason = status.reason ?? trouble { document["reason"] = StatusMethods.reason(reason) }
         if let next = status.retryAt { document["retryAt"] = .string(next.description) }
         if let counts = try? await store?.outbox.counts(of: jid) {
             document["queued"] = .integer(Int64(counts.waiting))

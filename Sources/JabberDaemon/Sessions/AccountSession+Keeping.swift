@@ -38,6 +38,11 @@ extension AccountSession {
 
     private func took(_ opened: AccountStore) {
         store = opened
+        opened.trouble.tell { [weak self] error in
+            Task { [weak self] in
+                await self?.say(error.map { "nothing can be kept: \($0.message)" } ?? "what comes is kept again")
+            }
+        }
         guard let path = opened.setAside else { return }
         say("what was kept is damaged, and was set aside as \(path); what is kept from now on begins anew")
     }
