@@ -15,6 +15,8 @@ DESTDIR ?=
 TSAN_SKIPPED ?= HouseTests
 # Which server `make demo` talks to: loopback (built in) or prosody.
 SERVER ?= loopback
+# `make sweep`: how far the places are apart at which clients are killed and connections are cut.
+STEP ?= 1
 # `make fuzz`: the most seconds and runs for each target (-1: as many as there is time for), a seed that makes a run the same
 # everywhere (none: another one each time, on top of what earlier ones have found), and random trees to hold against expat.
 TIME ?= 60
@@ -39,7 +41,7 @@ help:
 	@echo "make mutants            prove that each gate against hostile input has a test (hours; FILTER=WORD: some)"
 	@echo "make tsan               run the tests under the thread sanitizer (half an hour on a small machine)"
 	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (RUNS=, SEED=: as .ci/run does)"
-	@echo "make sweep              kill a client at every system call that it makes, and see that nothing is lost (needs strace)"
+	@echo "make sweep STEP=1       kill a client at every system call and cut its connection at every byte (hours; STEP=64: less)"
 	@echo "make clean              remove everything that was built"
 
 build:
@@ -98,8 +100,9 @@ fuzz:
 
 sweep:
 	@Scripts/dependencies build test
+	$(SWIFT) build $(SWIFTFLAGS) --product jabberctld
 	$(SWIFT) build $(SWIFTFLAGS) --product xmpp-sweep
-	"$$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/xmpp-sweep" 1 12
+	"$$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/xmpp-sweep" all $(STEP)
 
 clean:
 	rm -rf .build Examples/.build Benchmarks/.build

@@ -27,8 +27,9 @@ struct KillSweep {
         var damaged = 0
     }
 
-    /// - Returns: The exit status: 0 when nothing was lost, doubled or damaged.
-    func run() async throws -> Int32 {
+    /// - Returns: What was lost and doubled.
+    /// - Throws: `TestSupportError` when a database was damaged, or when nothing was killed that could lose anything.
+    func run() async throws -> CutTally {
         var options = LoopbackOptions()
         options.mechanisms = ["PLAIN"]
         options.resumption = .kept(for: .seconds(60))
@@ -45,8 +46,11 @@ struct KillSweep {
             point += stride
         }
         await server.stop()
-        print("cuts \(tally.cuts) lost \(tally.lost) doubled \(tally.doubled)")
-        return tally.telling > 0 && tally.lost + tally.doubled + tally.damaged == 0 ? 0 : 1
+        let sum = CutTally(cuts: tally.cuts, lost: tally.lost, doubled: tally.doubled)
+        print("killed: \(sum)")
+        guard tally.damaged == 0 else { throw TestSupportError("\(tally.damaged) databases were damaged") }
+        guard tally.telling > 0 else { throw TestSupportError("the client was killed before it queued anything") }
+        return sum
     }
 
     /// Lets a client live until its N-th call, and another one go on.
