@@ -62,6 +62,8 @@ extension XMPPStream {
         for entry in waiting where failure == nil {
             do throws(XMPPError) {
                 guard try await isSendable(entry, in: outbox) else { continue }
+                // The session may be another one by now: what the one before has left comes first.
+                guard unsettled.isEmpty else { throw .notConnected }
                 try await send(entry.message)
                 written.append(entry)
                 // The transaction that keeps it for resumption has noted it; where the server cannot resume, a reply has to.
