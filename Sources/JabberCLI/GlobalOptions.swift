@@ -51,6 +51,14 @@ struct GlobalOptions: Sendable {
         session.tls = line.value("tls").flatMap(AccountConfiguration.TLSMode.init(rawValue:))
         session.proxy = line.value("proxy")
         session.ca = line.value("ca").map(environment.absolute)
+        session.trust = line.value("trust").flatMap(AccountConfiguration.Trust.init(rawValue:))
+        if let pins = line.value("pin") {
+            guard session.trust ?? .pin == .pin || !line.isTyped("pin") else {
+                throw ControlError(.usage, "--pin and --trust \(line.value("trust") ?? "") contradict each other")
+            }
+            session.pins = try KeyPin.list(pins.split(separator: ",").map(String.init))
+            session.trust = session.trust ?? .pin
+        }
         let needsRunning = line.command?.needsRunningDaemon == true
         // The settings of a daemon that runs are its own affair.
         if needsRunning {
@@ -77,7 +85,8 @@ struct GlobalOptions: Sendable {
         // Settings of its own are not those of a daemon that runs already.
         let isOwn =
             session.config != nil || session.jid != nil || session.host != nil || session.port != nil
-            || session.tls != nil || session.proxy != nil || session.ca != nil
+            || session.tls != nil || session.proxy != nil || session.ca != nil || session.trust != nil
+            || session.pins != nil
         daemon = DaemonChoice(
             socket: line.value("socket").map(environment.absolute),
             isPrivate: !needsRunning && (line.has("no-daemon") || (isOwn && line.value("socket") == nil)),

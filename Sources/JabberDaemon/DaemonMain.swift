@@ -64,13 +64,13 @@ package enum DaemonMain {
             environment.log = { Log.write($0) }
             environment.logLevel = verbosity > 1 ? .wire : .step
         }
+        environment.notice = { Log.write(StreamLogEntry(.step, $0)) }
         if isPrivate {
             guard order.socket == nil, order.settings == nil else {
                 end(.usage, "jabberctld: --private takes neither --socket nor --config\n" + help)
             }
             serve(PrivateDaemon(environment: environment))
         }
-        environment.notice = { Log.write(StreamLogEntry(.step, $0)) }
         do throws(ControlError) {
             try Service.run(order, environment: environment, variables: variables())
         } catch {

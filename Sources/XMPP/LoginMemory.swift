@@ -18,6 +18,10 @@ public struct LoginMemory: Sendable {
     /// Whether the account has logged in bound to its TLS channel: SCRAM without is refused from then on.
     public var hasUsedChannelBinding = false
 
+    /// The keys that the account's servers had, the latest first; ``ServerKey/maximumRemembered`` at most. Another one is told of
+    /// (``XMPPEvent/serverKeyChanged(_:)``).
+    public var serverKeys: [ServerKey] = []
+
     /// What the server offered at the last login: the next one sends what follows from that without waiting for it.
     public var offered: OfferedFeatures?
 

@@ -55,8 +55,14 @@ public struct XMPPConfiguration: Sendable {
     /// Whether the domain is asked over HTTPS for WebSockets (XEP-0156) when no place that DNS names can be reached; default
     /// true. Not where ``host`` or ``webSocket`` says where to connect to.
     public var findsWebSockets = true
+    /// What a server has to show before the login begins; ``ServerTrust/authorities`` unless said otherwise.
+    public var trust = ServerTrust.authorities
     /// A PEM file with the certificate authorities to trust in place of the system's.
     public var certificateAuthorityFile: String?
+    /// Whether a connection resumes the TLS session of an earlier one where the server is ready to (RFC 8446 §2.2), which spares
+    /// both sides the costly part of the handshake; default true. Sessions are kept in memory, for the account alone, and shared
+    /// by the copies of a configuration. The certificate counts anew each time.
+    public var resumesTLS = true
     /// How much protection the account insists on.
     public var securityPolicy = SecurityPolicy.tlsRequired
     /// Whether SASL PLAIN may be used, inside verified TLS; default true. SCRAM is preferred wherever it is offered.

@@ -74,6 +74,9 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var saslFailure: SASLFailure?
     /// The mechanism in use, where authentication failed.
     public var mechanism: String?
+    /// The key that the server has shown, where its certificate was refused (``Code/certificateRejected``): whoever knows it to
+    /// be the right one may name it in ``XMPPConfiguration/trust``.
+    public var presentedKey: KeyFingerprint?
 
     /// Makes an error.
     public init(

@@ -42,6 +42,10 @@ public enum Namespace {
     public static let sasl2 = "urn:xmpp:sasl:2"
     /// Bind 2 (XEP-0386).
     public static let bind2 = "urn:xmpp:bind:0"
+    /// SASL Upgrade Tasks (XEP-0480).
+    public static let saslUpgrade = "urn:xmpp:sasl:upgrade:0"
+    /// What a SCRAM upgrade exchanges (XEP-0480 §3).
+    public static let scramUpgrade = "urn:xmpp:scram-upgrade:0"
     /// Initial Authentication Pipelining (XEP-0509).
     public static let initialPipelining = "urn:xmpp:iap:0"
     /// Fast Authentication Streamlining Tokens (XEP-0484).

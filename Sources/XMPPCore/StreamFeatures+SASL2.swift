@@ -23,6 +23,11 @@ extension StreamFeatures {
         authentication?.children("mechanism", namespace: Namespace.sasl2).map(\.text) ?? []
     }
 
+    /// What the server would like to learn for stronger logins (XEP-0480 §2.1), in its order.
+    public var upgradeTasks: [String] {
+        authentication?.children("upgrade", namespace: Namespace.saslUpgrade).map(\.text) ?? []
+    }
+
     /// Whether a session can be resumed together with the authentication (XEP-0198 §9.2).
     public var offersInlineResumption: Bool {
         inline?.firstChild("sm", namespace: Namespace.streamManagement) != nil

@@ -51,7 +51,7 @@ package struct SASLNegotiation: Sendable {
     /// Whether the features turned out to be others than the exchange was begun for.
     private var isSuperseded = false
     private let account: JID
-    private let authentication: SASLAuthentication
+    let authentication: SASLAuthentication
     private let selector: SASLMechanismSelector
     private let nonces: [String]
     /// The whole offer, as XEP-0474 hashes it.
@@ -59,6 +59,8 @@ package struct SASLNegotiation: Sendable {
     /// Mechanisms that the server offered and then refused as such.
     private var refused: Set<SASLMechanismName> = []
     private var mechanism: (any SASLMechanism)?
+    /// What was offered to be done after the exchange, and how far that is.
+    var upgrade = SASLUpgrade()
     /// The challenge that is answered when its keys have been worked out.
     private var unanswered: (challenge: [UInt8], work: SCRAMKeyDerivation)?
     /// What the exchange is bound to; `nil` for nothing.
@@ -183,11 +185,14 @@ package struct SASLNegotiation: Sendable {
         }
         do {
             var mechanism = try selection.makeMechanism(
-                credentials: authentication.credentials, advertisement: offer, nonce: nonces[number])
+                credentials: authentication.credentials, advertisement: offer, tlsVersion: channel.tlsVersion,
+                nonce: nonces[number])
             let initial = try mechanism.start()
             self.mechanism = mechanism
             channelBinding = selection.binding.type
-            return .send(profile.opening(selection.name, initial: initial, wishes: tokenRequest(selection)))
+            return .send(
+                profile.opening(
+                    selection.name, initial: initial, wishes: tokenRequest(selection) + upgradeRequest(selection)))
         } catch {
             return .failed(.noMechanism("\(selection.name.rawValue) cannot be used: \(error)"), abort: nil)
         }
@@ -204,6 +209,7 @@ package struct SASLNegotiation: Sendable {
         case "success": return succeeded(element)
         case "failure": return refused(SASLFailure(element))
         case "continue" where profile != .classic: return asked(for: element)
+        case "task-data" where profile != .classic: return received(taskData: element)
         default: return broken("the server sent <\(element.localName)/> during authentication")
         }
     }
@@ -236,6 +242,7 @@ package struct SASLNegotiation: Sendable {
     package mutating func derived(
         _ outcome: Result<SCRAMKeyMaterial, CryptoError>, for work: SCRAMKeyDerivation
     ) -> Outcome? {
+        if let outcome = upgraded(outcome, for: work) { return outcome }
         guard let (challenge, expected) = unanswered, expected == work else { return nil }
         unanswered = nil
         do throws(SASLError) {
@@ -256,9 +263,7 @@ package struct SASLNegotiation: Sendable {
     private mutating func succeeded(_ element: Element) -> Outcome {
         do throws(SASLError) {
             let data = try profile.additionalData(of: element)
-            guard var current = mechanism else { throw .unexpectedMessage }
-            try current.succeed(with: data)
-            mechanism = current
+            try finish(with: data)
         } catch {
             return .failed(.serverNotAuthenticated("\(error)", mechanism: mechanismName), abort: nil)
         }
@@ -275,10 +280,22 @@ package struct SASLNegotiation: Sendable {
         return .succeeded(mechanism: mechanismName, success)
     }
 
-    /// The server asks for a further step (XEP-0388 §2.6.3). None was offered to it, and one that it thinks of itself may ask
-    /// for the password.
-    private func asked(for element: Element) -> Outcome {
+    /// The server claims that the exchange is done. Where it has proven itself before a further step, nothing is left to prove.
+    mutating func finish(with data: [UInt8]?) throws(SASLError) {
+        if upgrade.isExchangeOver {
+            guard data == nil, !upgrade.isUnderWay else { throw .unexpectedMessage }
+            return
+        }
+        guard var current = mechanism else { throw .unexpectedMessage }
+        try current.succeed(with: data)
+        mechanism = current
+    }
+
+    /// The server asks for a further step (XEP-0388 §2.6.3). Only one that was offered to it is taken: one that it thinks of
+    /// itself may ask for the password.
+    private mutating func asked(for element: Element) -> Outcome {
         let tasks = element.firstChild("tasks", namespace: Namespace.sasl2)?.children.map(\.text) ?? []
+        if let outcome = begin(upgrades: tasks, element) { return outcome }
         let names =
             tasks.isEmpty
             ? "a further step" : tasks.prefix(SASLSelectionError.maximumRejections).joined(separator: ", ")
@@ -305,7 +322,7 @@ package struct SASLNegotiation: Sendable {
         return .failed(.authenticationRefused(failure, mechanism: mechanismName), abort: nil)
     }
 
-    private func broken(_ reason: String) -> Outcome {
+    func broken(_ reason: String) -> Outcome {
         .failed(.serverNotAuthenticated(reason, mechanism: mechanismName), abort: abort)
     }
 

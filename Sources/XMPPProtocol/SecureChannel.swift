@@ -15,15 +15,22 @@ package struct SecureChannel: Sendable, Equatable {
     package let protection: Protection
     /// What TLS offers to bind to, best first (RFC 9266, RFC 5929); empty on loopback.
     package let channelBindings: [ChannelBindingData]
+    /// The version of TLS as it stands in its records, `0x0304` for TLS 1.3 (RFC 8446 §4.2.1); `nil` where it is not known.
+    package let tlsVersion: UInt16?
 
-    private init(_ protection: Protection, channelBindings: [ChannelBindingData] = []) {
+    private init(
+        _ protection: Protection, channelBindings: [ChannelBindingData] = [], tlsVersion: UInt16? = nil
+    ) {
         self.protection = protection
         self.channelBindings = channelBindings
+        self.tlsVersion = tlsVersion
     }
 
     /// The channel after a TLS handshake in which the certificate was verified for the account's domain.
-    package static func verifiedTLS(channelBindings: [ChannelBindingData] = []) -> SecureChannel {
-        SecureChannel(.tls, channelBindings: channelBindings)
+    package static func verifiedTLS(
+        channelBindings: [ChannelBindingData] = [], tlsVersion: UInt16? = nil
+    ) -> SecureChannel {
+        SecureChannel(.tls, channelBindings: channelBindings, tlsVersion: tlsVersion)
     }
 
     /// An unprotected channel; `nil` unless the peer is on loopback and the account's configuration permits it.

@@ -17,7 +17,8 @@ enum CertificateReader {
             notAfter: time(X509_get0_notAfter(handle)),
             names: presentedNames(handle),
             der: der,
-            fingerprint: digest(der, EVP_sha256()) ?? []
+            fingerprint: digest(der, EVP_sha256()) ?? [],
+            keyFingerprint: keyFingerprint(handle) ?? []
         )
     }
 
@@ -121,6 +122,16 @@ enum CertificateReader {
         guard count > 0, let buffer else { return [] }
         defer { CRYPTO_free(buffer, nil, 0) }
         return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
+    }
+
+    /// SHA-256 of the key in a certificate, with its algorithm (SubjectPublicKeyInfo): what a TLSA record with selector 1 and
+    /// matching type 1 holds (RFC 6698 §2.1).
+    static func keyFingerprint(_ certificate: OpaquePointer) -> [UInt8]? {
+        var buffer: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &buffer)
+        guard count > 0, let buffer else { return nil }
+        defer { CRYPTO_free(buffer, nil, 0) }
+        return digest(Array(UnsafeBufferPointer(start: buffer, count: Int(count))), EVP_sha256())
     }
 
     /// The `tls-server-end-point` channel binding of a server's certificate: a hash of it by the hash of its signature,

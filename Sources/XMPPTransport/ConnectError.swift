@@ -22,6 +22,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     case hostNotFound(name: String, detail: String)
     /// It could not be found out which addresses the name has: the name, and what the system said.
     case resolverFailed(name: String, detail: String)
+    /// Signatures of DNS answers are wrong or missing, or could not be asked for: the name, and why.
+    case notVerifiable(name: String, detail: String)
     /// The domain says by its SRV records that it offers no XMPP to clients.
     case serviceNotAvailable(domain: String)
     /// Every address of a host was tried in vain.
@@ -42,6 +44,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case .resolverFailed(let name, let detail):
             "the addresses of \(PrintableText.clean(name)) cannot be looked up just now (\(detail)); "
                 + "check the network and its name servers"
+        case .notVerifiable(let name, let detail):
+            "what name servers say about \(PrintableText.clean(name)) cannot be verified (\(detail))"
         case .serviceNotAvailable(let domain):
             "\(PrintableText.clean(domain)) announces that it offers no XMPP service to clients"
         case .allAddressesFailed(let host, let attempts):

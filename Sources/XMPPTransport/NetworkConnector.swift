@@ -8,6 +8,7 @@ package struct NetworkConnector: StreamConnector {
     package var reachesWeb: Bool { true }
 
     private let services: any ServiceResolver
+    let verifier: any VerifyingResolver
     private let addresses: any AddressResolver
     private let clock: any StreamClock
     private let timing: ConnectionRace.Timing
@@ -17,18 +18,21 @@ package struct NetworkConnector: StreamConnector {
     ///
     /// - Parameters:
     ///   - services: Asks for SRV records.
+    ///   - verifier: Asks for records whose signatures are verified.
     ///   - addresses: Asks for addresses.
     ///   - clock: Where time comes from.
     ///   - timing: Stagger and deadline of addresses.
     ///   - generator: Makes the source of the choice by weight.
     package init(
         services: any ServiceResolver = UnboundResolver(),
+        verifier: any VerifyingResolver = UnboundResolver(),
         addresses: any AddressResolver = SystemAddressResolver(),
         clock: any StreamClock = SystemClock(),
         timing: ConnectionRace.Timing = ConnectionRace.Timing(),
         generator: @escaping @Sendable () -> any RandomNumberGenerator = { SystemRandomNumberGenerator() }
     ) {
         self.services = services
+        self.verifier = verifier
         self.addresses = addresses
         self.clock = clock
         self.timing = timing

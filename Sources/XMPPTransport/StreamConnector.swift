@@ -17,6 +17,18 @@ package protocol StreamConnector: Sendable {
         for domain: String, override: ConnectionTarget?
     ) async throws(ConnectError) -> [ConnectionTarget]
 
+    /// What DNS says, with signatures that were verified, about the certificate of a place (RFC 7673 §3): `nil` where it says
+    /// nothing, or nothing that is signed.
+    ///
+    /// - Parameters:
+    ///   - target: A place of the domain, or one that the user names.
+    ///   - domain: The JID's domain as an A-label.
+    ///   - isGiven: Whether the user has named the place: then it needs no SRV record.
+    /// - Throws: ``ConnectError/notVerifiable(name:detail:)`` when signatures are missing or wrong, or cannot be had.
+    func proof(
+        of target: ConnectionTarget, domain: String, isGiven: Bool
+    ) async throws(ConnectError) -> DANEProof?
+
     /// Connects to one place: all its addresses are tried. Cancelling the task closes everything.
     ///
     /// - Parameters:
@@ -32,12 +44,29 @@ package protocol StreamConnector: Sendable {
 extension StreamConnector {
     /// No.
     package var reachesWeb: Bool { false }
+
+    /// Nothing.
+    package func proof(
+        of target: ConnectionTarget, domain: String, isGiven: Bool
+    ) async throws(ConnectError) -> DANEProof? { nil }
 }
 
 /// Asks name servers for SRV records: libunbound, or a test's stand-in.
 package protocol ServiceResolver: Sendable {
     /// The SRV records of `name`, for example `_xmpp-client._tcp.example.org`. Bounded in time; honours cancellation.
     func records(for name: String) async -> SRVAnswer
+}
+
+/// Asks name servers for records whose signatures are verified: libunbound, or a test's stand-in.
+package protocol VerifyingResolver: Sendable {
+    /// Whether there are keys to verify signatures with.
+    var canVerify: Bool { get }
+
+    /// The SRV records of `name`. Bounded in time; honours cancellation.
+    func verifiedServices(for name: String) async -> VerifiedAnswer<SRVRecord>
+
+    /// The TLSA records of `name`, for example `_5222._tcp.xmpp.example.org`. Bounded in time; honours cancellation.
+    func verifiedKeys(for name: String) async -> VerifiedAnswer<TLSARecord>
 }
 
 /// Asks for the addresses of a host: `getaddrinfo`, or a test's stand-in.

@@ -16,20 +16,36 @@ package struct TLSCertificate: Sendable, Hashable {
     package let der: [UInt8]
     /// SHA-256 of the DER bytes, 32 bytes.
     package let fingerprint: [UInt8]
+    /// SHA-256 of its key (SubjectPublicKeyInfo), 32 bytes; empty when the key is unreadable.
+    package let keyFingerprint: [UInt8]
+}
+
+/// How a server has proven itself.
+package enum TLSProof: Sendable, Hashable {
+    /// An authority vouches for a certificate that is made out to it.
+    case authority
+    /// It has a key that it is known by.
+    case pinnedKey
+    /// Its certificate is what DNS says, signed (RFC 7671).
+    case dane
 }
 
 /// What is known about an established channel.
 package struct TLSProperties: Sendable, Hashable {
     /// `TLSv1.2` or `TLSv1.3`.
     package let version: String
+    /// The version as it stands in records: `0x0303` or `0x0304` (RFC 8446 §4.2.1).
+    package let versionNumber: UInt16
     /// The cipher suite, as OpenSSL names it.
     package let cipher: String
-    /// The peer's certificates: its own first, then the path to the trust anchor as far as it was built. Empty on the
-    /// server's side.
+    /// The peer's certificates: its own first, then the path to the trust anchor as far as it was built, or what the server
+    /// has shown where its key is pinned. Empty on the server's side.
     package let certificates: [TLSCertificate]
     /// The identity that was proven; `nil` on the server's side.
     package let identity: ReferenceIdentity?
-    /// The name in the certificate that proved it.
+    /// How it was proven; `nil` on the server's side.
+    package let proof: TLSProof?
+    /// The name in the certificate that proved it; `nil` where a pinned key did.
     package let matchedName: PresentedName?
     /// Channel binding `tls-exporter` (RFC 9266): 32 bytes; `nil` on TLS 1.2 without extended master secret.
     package let exporterBinding: [UInt8]?

@@ -10,6 +10,10 @@ package enum TrustAnchors: Sendable, Hashable {
     case file(String)
     /// Those in PEM text, in place of the system's.
     case pem([UInt8])
+    /// None: a server is the right one when its key is one of these, whoever signed its certificate, whatever it is made out
+    /// to, and however old it is. SHA-256 of a key as certificates hold it (SubjectPublicKeyInfo), as in a TLSA record
+    /// `3 1 1` (RFC 7671 §5.1); 32 bytes each.
+    case keys(Set<[UInt8]>)
 }
 
 /// A certificate or a key in PEM form.
@@ -63,7 +67,11 @@ package final class TLSContext: @unchecked Sendable {
     let handle: OpaquePointer
     let isServer: Bool
     let usesOwnAnchors: Bool
+    /// The keys that servers are known by; `nil` where authorities vouch for them.
+    let pinnedKeys: Set<[UInt8]>?
     let settings: TLSSettings
+    /// The sessions that servers are ready to resume.
+    let sessions = TLSSessionCache()
 
     /// A context for clients.
     ///
@@ -75,10 +83,16 @@ package final class TLSContext: @unchecked Sendable {
     package static func client(
         trust: TrustAnchors = .system, identity: TLSIdentity? = nil, settings: TLSSettings = TLSSettings()
     ) throws(TLSError) -> TLSContext {
-        let context = try TLSContext(isServer: false, usesOwnAnchors: trust != .system, settings)
+        let pinnedKeys: Set<[UInt8]>? = if case .keys(let keys) = trust { keys } else { nil }
+        let context = try TLSContext(
+            isServer: false, usesOwnAnchors: trust != .system, pinnedKeys: pinnedKeys, settings)
         try context.load(trust)
         if let identity { try context.use(identity) }
         SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+        _ = SSL_CTX_dane_enable(context.handle)
+        let caching = SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL_LOOKUP | SSL_SESS_CACHE_NO_INTERNAL_STORE
+        _ = shim_SSL_CTX_set_session_cache_mode(context.handle, Int(caching))
+        SSL_CTX_sess_set_new_cb(context.handle) { TLSVerification.keepSession($0, $1) }
         SSL_CTX_set_cert_verify_callback(context.handle, { TLSVerification.verify($0, $1) }, nil)
         let parameters = SSL_CTX_get0_param(context.handle)
         _ = X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
@@ -106,6 +120,9 @@ package final class TLSContext: @unchecked Sendable {
         if let clientAuthorities {
             try context.load(.pem(clientAuthorities))
             SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
+            // Without a name for what clients come back to, OpenSSL refuses those who do and may have shown a certificate.
+            let name = Array("swift-xmpp".utf8)
+            _ = SSL_CTX_set_session_id_context(context.handle, name, UInt32(name.count))
         }
         SSL_CTX_set_alpn_select_cb(
             context.handle,
@@ -115,13 +132,16 @@ package final class TLSContext: @unchecked Sendable {
         return context
     }
 
-    private init(isServer: Bool, usesOwnAnchors: Bool, _ settings: TLSSettings) throws(TLSError) {
+    private init(
+        isServer: Bool, usesOwnAnchors: Bool, pinnedKeys: Set<[UInt8]>? = nil, _ settings: TLSSettings
+    ) throws(TLSError) {
         guard let handle = SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
             throw TLSError.configuration("TLS is not available: \(OpenSSLErrors.drain().text)")
         }
         self.handle = handle
         self.isServer = isServer
         self.usesOwnAnchors = usesOwnAnchors
+        self.pinnedKeys = pinnedKeys
         self.settings = settings
         SSL_CTX_set_security_level(handle, settings.securityLevel)
         var isSet = shim_SSL_CTX_set_min_proto_version(handle, settings.minimumVersion.number) == 1
@@ -165,6 +185,8 @@ package final class TLSContext: @unchecked Sendable {
                     throw TLSError.configuration("a CA certificate is unusable: \(OpenSSLErrors.drain().text)")
                 }
             }
+        case .keys:
+            break
         }
     }
 

@@ -31,23 +31,41 @@ final class TLSEngine {
 
     /// Bytes of plaintext handed over at once.
     static let maximumPlaintext = 65_536
+    /// Certificates noted of what a peer has shown.
+    static let maximumPath = 16
     private static let recordSize = 16_384
 
     let context: TLSContext
     let role: TLSRole
     /// Why the certificate was refused; set by the callback during the handshake.
     var verificationError: TLSError?
+    /// SHA-256 of the key in the certificate that the peer has shown, be it refused; set by the callback.
+    var presentedKey: [UInt8]?
+    /// Whether the server was offered a session to resume.
+    var hasOfferedSession = false
     /// Whether the peer asked to negotiate again and was refused.
     var hasRefusedRenegotiation = false
 
     let ssl: OpaquePointer
+    /// Whose sessions this connection may resume and leave behind; `nil` for nobody's.
+    let sessionKey: TLSSessionKey?
+    /// What DNS says about the peer's certificate; `nil` where it says nothing.
+    let dane: DANEProof?
+    /// The usage of the record that the certificates match; `nil` when there is none.
+    var matchedUsage: UInt8?
     private let input: OpaquePointer
     private let output: OpaquePointer
     private var matchedName: PresentedName?
     private var path: [TLSCertificate] = []
 
     /// Prepares a connection; nothing is sent before ``advanceHandshake()``.
-    init(_ context: TLSContext, role: TLSRole) throws(TLSError) {
+    ///
+    /// - Parameters:
+    ///   - owner: For whom sessions are resumed and kept; `nil` does without.
+    ///   - dane: What DNS says about the peer's certificate.
+    init(
+        _ context: TLSContext, role: TLSRole, resumingFor owner: String? = nil, dane: DANEProof? = nil
+    ) throws(TLSError) {
         ERR_clear_error()
         guard let ssl = SSL_new(context.handle) else {
             throw TLSError.configuration("TLS is not available: \(OpenSSLErrors.drain().text)")
@@ -63,6 +81,13 @@ final class TLSEngine {
         self.context = context
         self.role = role
         self.ssl = ssl
+        self.dane = dane
+        sessionKey =
+            if let owner, case .client(let identity, let offersProtocol) = role {
+                TLSSessionKey(owner: owner, identity: identity, offersProtocol: offersProtocol)
+            } else {
+                nil
+            }
         self.input = input
         self.output = output
         guard SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque()) == 1 else {
@@ -79,6 +104,8 @@ final class TLSEngine {
             if offersProtocol, SSL_set_alpn_protos(ssl, list, UInt32(list.count)) != 0 {
                 throw TLSError.configuration("ALPN is not available")
             }
+            if let dane { try demand(dane) }
+            offerSession()
         case .server:
             SSL_set_accept_state(ssl)
         }
@@ -119,6 +146,7 @@ final class TLSEngine {
         let result = SSL_do_handshake(ssl)
         if result == 1 {
             try checkApplicationProtocol()
+            keepEarlySession()
             return .done
         }
         if SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .needsInput }
@@ -178,11 +206,10 @@ final class TLSEngine {
     /// Checks the certificate that was validated against the identity asked for, and notes which name proved it.
     func check(leaf: OpaquePointer, chain: OpaquePointer?) -> TLSError? {
         guard case .client(let identity, _) = role else { return nil }
-        let length = chain.map { Int(shim_sk_X509_num($0)) } ?? 0
-        path = (0..<max(0, length)).compactMap { index in
-            chain.flatMap { shim_sk_X509_value($0, Int32(index)) }.map(CertificateReader.certificate)
-        }
+        let length = notePath(chain)
         let certificate = path.first ?? CertificateReader.certificate(leaf)
+        // RFC 7671 §5.1: of a key that DNS names, names and dates in the certificate say nothing.
+        if isProvenByKey { return nil }
         // RFC 6120 §13.7.1.1: a server's certificate is no authority's. One that the account names as trusted itself is
         // exempt: that it is the right one is known without any path.
         let isNamedAnchor = context.usesOwnAnchors && length == 1
@@ -190,12 +217,24 @@ final class TLSEngine {
             return .certificateRejected(
                 subject: certificate.subject, reason: "it is a certificate authority's, not a server's")
         }
-        guard let match = certificate.names.first(where: identity.isProven(by:)) else {
+        guard let match = certificate.names.first(where: isProven(identity)) else {
             return .certificateNameMismatch(
                 expected: identity.description, presented: certificate.names.map(\.description))
         }
         matchedName = match
         return nil
+    }
+
+    /// Notes the certificates that lead to the peer's, its own first.
+    ///
+    /// - Returns: How many there are.
+    @discardableResult
+    func notePath(_ chain: OpaquePointer?) -> Int {
+        let length = chain.map { max(0, Int(shim_sk_X509_num($0))) } ?? 0
+        path = (0..<min(length, Self.maximumPath)).compactMap { index in
+            chain.flatMap { shim_sk_X509_value($0, Int32(index)) }.map(CertificateReader.certificate)
+        }
+        return length
     }
 
     /// XEP-0368 §3: another protocol than the one offered means that somebody else is at the other end.
@@ -220,9 +259,11 @@ final class TLSEngine {
         let own = context.isServer ? SSL_get_certificate(ssl) : SSL_get0_peer_certificate(ssl)
         return TLSProperties(
             version: String(cString: SSL_get_version(ssl)),
+            versionNumber: UInt16(truncatingIfNeeded: SSL_version(ssl)),
             cipher: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { String(cString: $0) } ?? "",
             certificates: context.isServer ? shownByClient : path,
             identity: identity,
+            proof: proof,
             matchedName: matchedName,
             exporterBinding: exporter(),
             serverEndPointBinding: own.flatMap(CertificateReader.serverEndPoint),

@@ -14,6 +14,8 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     case notYetValid(subject: String, notBefore: String)
     /// No path leads to a trust anchor: subject and issuer of the last certificate reached.
     case untrustedIssuer(subject: String, issuer: String)
+    /// The server's key is none of those that it is known by: SHA-256 of it, and of those.
+    case keyNotPinned(presented: [UInt8], pinned: Set<[UInt8]>)
     /// A certificate was taken back.
     case revoked(subject: String)
     /// Any other fault of the certificates: subject and reason.
@@ -47,13 +49,16 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
                 + (presented.isEmpty ? "no name at all" : presented.joined(separator: ", "))
         case .selfSigned(let subject):
             "the server's certificate (\(subject)) is self-signed and not trusted; "
-                + "if it is the right one, name it as the account's CA file"
+                + "if it is the right one, name it as the account's CA file, or pin its key"
         case .expired(let subject, let notAfter):
             "the certificate of \(subject) expired on \(notAfter) (or this machine's clock is wrong)"
         case .notYetValid(let subject, let notBefore):
             "the certificate of \(subject) is not valid before \(notBefore) (or this machine's clock is wrong)"
         case .untrustedIssuer(let subject, let issuer):
             "the certificate of \(subject) was issued by \(issuer), which is not trusted here"
+        case .keyNotPinned(let presented, let pinned):
+            "the server's key has the SHA-256 fingerprint \(presented.hexadecimal), and the account trusts "
+                + (pinned.isEmpty ? "none" : "only " + pinned.map(\.hexadecimal).sorted().joined(separator: ", "))
         case .revoked(let subject):
             "the certificate of \(subject) has been revoked"
         case .certificateRejected(let subject, let reason):
@@ -85,8 +90,8 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     /// must not be believed more easily.
     package var concernsCertificate: Bool {
         switch self {
-        case .certificateNameMismatch, .selfSigned, .expired, .notYetValid, .untrustedIssuer, .revoked,
-            .certificateRejected:
+        case .certificateNameMismatch, .selfSigned, .expired, .notYetValid, .untrustedIssuer, .keyNotPinned,
+            .revoked, .certificateRejected:
             true
         case .plaintextInjected, .notTLS, .versionTooOld, .wrongApplicationProtocol, .renegotiationRefused,
             .handshakeFailed, .channelFailed, .timedOut, .connectionLost, .configuration:

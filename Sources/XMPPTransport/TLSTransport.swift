@@ -55,15 +55,18 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     ///   - context: The configuration.
     ///   - role: Which side this is, and whom the peer must prove to be.
     ///   - mode: How TLS begins.
+    ///   - owner: For whom sessions are resumed and kept in `context`, an account as a rule; nobody else's are offered. `nil`
+    ///     does without.
+    ///   - dane: What DNS says about the peer's certificate, which it has to be then.
     ///   - clock: Where time comes from.
     /// - Throws: ``TLSError/configuration(_:)`` when OpenSSL refuses the settings.
     package init(
         over transport: any ByteTransport, context: TLSContext, role: TLSRole, mode: Mode,
-        clock: any StreamClock = SystemClock()
+        resumingFor owner: String? = nil, dane: DANEProof? = nil, clock: any StreamClock = SystemClock()
     ) throws(TLSError) {
         lower = transport
         executor = transport.executor
-        engine = try TLSEngine(context, role: role)
+        engine = try TLSEngine(context, role: role, resumingFor: owner, dane: dane)
         self.mode = mode
         upgrade = TransportUpgrade(over: transport, clock: clock)
     }
@@ -95,6 +98,18 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         }
         advance()
         lower.resumeReading()
+    }
+
+    /// SHA-256 of the key in the certificate that the server has shown, 32 bytes, be the certificate refused; `nil` before.
+    package var presentedKey: [UInt8]? {
+        checkQueue()
+        return engine.presentedKey
+    }
+
+    /// Whether the server was offered a session to resume: where the handshake fails, that may be the reason.
+    package var hasOfferedSession: Bool {
+        checkQueue()
+        return engine.hasOfferedSession
     }
 
     package var peerIsLoopback: Bool { lower.peerIsLoopback }
@@ -238,6 +253,7 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
 
     private func fail(_ error: TLSError) {
         guard state == .handshaking else { return }
+        engine.forgetSessions()
         // The alert tells the peer why.
         lower.send(engine.takeOutput())
         lower.close()

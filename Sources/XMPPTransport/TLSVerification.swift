@@ -8,20 +8,61 @@ enum TLSVerification {
     ///
     /// OpenSSL validates the path (RFC 5280 §6): signatures, times, purpose, constraints. The name is checked here, for
     /// OpenSSL knows neither SRV-ID nor XmppAddr and looks at common names.
+    ///
+    /// Where keys are pinned, the key alone counts (RFC 7671 §5.1): it is the one proof, and needs no other.
     static func verify(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
         guard let store, let engine = engine(of: store) else { return 0 }
+        return isAccepted(store, by: engine) ? 1 : 0
+    }
+
+    private static func isAccepted(_ store: OpaquePointer, by engine: TLSEngine) -> Bool {
+        guard let leaf = X509_STORE_CTX_get0_cert(store) else { return false }
+        engine.presentedKey = CertificateReader.keyFingerprint(leaf)
+        if let pinned = engine.context.pinnedKeys {
+            engine.notePath(X509_STORE_CTX_get0_untrusted(store))
+            guard let key = engine.presentedKey, pinned.contains(key) else {
+                engine.verificationError = .keyNotPinned(presented: engine.presentedKey ?? [], pinned: pinned)
+                X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+                return false
+            }
+            return true
+        }
         let isPathValid = X509_verify_cert(store) == 1
         guard isPathValid, X509_STORE_CTX_get_error(store) == X509_V_OK else {
             engine.verificationError = CertificateReader.error(of: store)
-            return 0
+            return false
         }
-        guard let leaf = X509_STORE_CTX_get0_cert(store) else { return 0 }
+        engine.noteMatchedRecord()
         if let error = engine.check(leaf: leaf, chain: X509_STORE_CTX_get0_chain(store)) {
             engine.verificationError = error
             X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH)
-            return 0
+            return false
         }
-        return 1
+        return true
+    }
+
+    /// Validates the certificates of the session that a connection is about to offer, as they are validated when a server shows
+    /// them.
+    static func isStillAccepted(by engine: TLSEngine) -> Bool {
+        guard let leaf = SSL_get0_peer_certificate(engine.ssl), let store = X509_STORE_CTX_new() else { return false }
+        defer { X509_STORE_CTX_free(store) }
+        let anchors = SSL_CTX_get_cert_store(engine.context.handle)
+        guard X509_STORE_CTX_init(store, anchors, leaf, SSL_get_peer_cert_chain(engine.ssl)) == 1,
+            X509_STORE_CTX_set_default(store, "ssl_server") == 1
+        else { return false }
+        if engine.dane != nil { X509_STORE_CTX_set0_dane(store, SSL_get0_dane(engine.ssl)) }
+        let parameters = X509_STORE_CTX_get0_param(store)
+        X509_VERIFY_PARAM_set_auth_level(parameters, SSL_get_security_level(engine.ssl))
+        guard X509_VERIFY_PARAM_set1(parameters, SSL_get0_param(engine.ssl)) == 1 else { return false }
+        return isAccepted(store, by: engine)
+    }
+
+    /// Keeps a session that the server is ready to resume.
+    ///
+    /// - Returns: 0: OpenSSL's own reference stays its own.
+    static func keepSession(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+        if let ssl, let session, let engine = engine(ofConnection: ssl) { engine.keep(session) }
+        return 0
     }
 
     /// Notes an alert of ours that says "no renegotiation": the peer asked for one.

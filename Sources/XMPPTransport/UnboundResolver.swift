@@ -1,175 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CUnbound
-internal import Dispatch
 package import SocketIO
 
-/// SRV records through libunbound.
+/// SRV and TLSA records through libunbound.
 ///
 /// Each look-up has a context of its own: it reads the system's list of name servers anew, so that a machine that has
 /// moved to another network needs no restart.
-package struct UnboundResolver: ServiceResolver {
+package struct UnboundResolver: ServiceResolver, VerifyingResolver {
     /// Which name servers to ask.
     package enum NameServers: Sendable, Hashable {
         /// Those in /etc/resolv.conf.
         case system
-        /// One at a given address.
+        /// One at a given address, which asks others.
         case at(SocketAddress)
+        /// One at a given address, which knows one zone itself; for tests.
+        case zone(String, at: SocketAddress)
     }
 
     /// How long a look-up may take. Default 4 seconds: with the look-up of addresses after it, 10 seconds in all.
     package static let defaultTimeout: Duration = .seconds(4)
+    /// How long a look-up with signatures may take: there is a chain of them from the root. 8 seconds.
+    package static let verifyingTimeout: Duration = .seconds(8)
+
+    private static let typeSRV: Int32 = 33
+    private static let typeTLSA: Int32 = 52
 
     private let nameServers: NameServers
     private let timeout: Duration
+    private let trustedKeys: TrustedKeys
 
     /// Makes a resolver.
-    package init(nameServers: NameServers = .system, timeout: Duration = UnboundResolver.defaultTimeout) {
+    ///
+    /// - Parameters:
+    ///   - nameServers: Which name servers to ask.
+    ///   - timeout: How long a look-up may take; one with signatures takes ``verifyingTimeout`` if that is longer.
+    ///   - trustedKeys: Where signatures begin.
+    package init(
+        nameServers: NameServers = .system, timeout: Duration = UnboundResolver.defaultTimeout,
+        trustedKeys: TrustedKeys = .system
+    ) {
         self.nameServers = nameServers
         self.timeout = timeout
+        self.trustedKeys = trustedKeys
     }
 
-    /// The SRV records of a name.
+    /// The SRV records of a name. Signatures are not asked for: the certificate proves the domain, wherever it is shown.
     package func records(for name: String) async -> SRVAnswer {
-        let answer = Handover<SRVAnswer>()
-        let lookup = UnboundLookup(name: name, nameServers: nameServers, timeout: timeout, answer: answer)
+        switch await ask(name, Self.typeSRV, trustedKeys: nil, timeout) {
+        case .data(let list, _):
+            let records = list.compactMap { SRVRecord(wireFormat: $0) }
+            return records.isEmpty ? .failed("the name servers' answer is malformed") : .records(records)
+        case .none: return .none
+        case .bogus(let reason), .failed(let reason): return .failed(reason)
+        }
+    }
+
+    /// Whether the system has keys to verify signatures with; always where they were given.
+    package var canVerify: Bool {
+        switch trustedKeys {
+        case .system: TrustedKeys.file != nil
+        case .records: true
+        }
+    }
+
+    /// The SRV records of a name, and whether they are signed.
+    package func verifiedServices(for name: String) async -> VerifiedAnswer<SRVRecord> {
+        await verified(name, Self.typeSRV) { SRVRecord(wireFormat: $0) }
+    }
+
+    /// The TLSA records of a name, and whether they are signed.
+    package func verifiedKeys(for name: String) async -> VerifiedAnswer<TLSARecord> {
+        await verified(name, Self.typeTLSA) { TLSARecord(wireFormat: $0) }
+    }
+
+    private func verified<Record>(
+        _ name: String, _ type: Int32, _ read: ([UInt8]) -> Record?
+    ) async -> VerifiedAnswer<Record> {
+        switch await ask(name, type, trustedKeys: trustedKeys, max(timeout, Self.verifyingTimeout)) {
+        case .data(let list, let isSecure):
+            let records = list.compactMap(read)
+            return isSecure ? .secure(records) : .insecure(records)
+        case .none(let isSecure): return isSecure ? .secure([]) : .insecure([])
+        case .bogus(let reason): return .bogus(reason)
+        case .failed(let reason): return .failed(reason)
+        }
+    }
+
+    private func ask(
+        _ name: String, _ type: Int32, trustedKeys: TrustedKeys?, _ timeout: Duration
+    ) async -> UnboundLookup.Answer {
+        let answer = Handover<UnboundLookup.Answer>()
+        let lookup = UnboundLookup(
+            name: name, type: type, nameServers: nameServers, trustedKeys: trustedKeys, timeout: timeout, answer: answer
+        )
         return await withTaskCancellationHandler {
             lookup.start()
             return await answer.value()
         } onCancel: {
             lookup.cancel()
         }
-    }
-}
-
-/// One look-up, from the making of its context to the end of it.
-///
-/// Unchecked: all mutable state is confined to `queue`.
-private final class UnboundLookup: @unchecked Sendable {
-    private static let typeSRV: Int32 = 33
-    private static let classInternet: Int32 = 1
-    /// Records read of one answer; the rest is ignored.
-    private static let maximumRecords = 1000
-
-    private let queue = DispatchQueue(label: "swift-xmpp.srv")
-    private let name: String
-    private let nameServers: UnboundResolver.NameServers
-    private let timeout: Duration
-    private let answer: Handover<SRVAnswer>
-    private var context: OpaquePointer?
-    private var source: (any DispatchSourceRead)?
-    private var isDone = false
-
-    init(name: String, nameServers: UnboundResolver.NameServers, timeout: Duration, answer: Handover<SRVAnswer>) {
-        self.name = name
-        self.nameServers = nameServers
-        self.timeout = timeout
-        self.answer = answer
-    }
-
-    func start() {
-        queue.async { self.begin() }
-    }
-
-    func cancel() {
-        queue.async { self.finish(.failed("called off")) }
-    }
-
-    private func begin() {
-        guard !isDone else { return }
-        guard let context = ub_ctx_create() else { return finish(.failed("out of memory")) }
-        self.context = context
-        if let problem = configure(context) { return finish(.failed(problem)) }
-        // The callback gets this object back; `finish` drops the reference when the context is gone.
-        let reference = Unmanaged.passRetained(self)
-        let result = ub_resolve_async(
-            context, name, Self.typeSRV, Self.classInternet, reference.toOpaque(),
-            { data, code, result in
-                guard let data else { return }
-                Unmanaged<UnboundLookup>.fromOpaque(data).takeUnretainedValue().resolved(code, result)
-            }, nil)
-        guard result == 0 else {
-            reference.release()
-            return finish(.failed(Self.message(result)))
-        }
-        let source = DispatchSource.makeReadSource(fileDescriptor: ub_fd(context), queue: queue)
-        source.setEventHandler { [weak self] in
-            guard let self, let context = self.context else { return }
-            let code = ub_process(context)
-            if code != 0 { finish(.failed(Self.message(code))) }
-        }
-        source.setCancelHandler {
-            // Only now has Dispatch let go of the descriptor that belongs to the context.
-            ub_ctx_delete(context)
-            reference.release()
-        }
-        self.source = source
-        source.activate()
-        queue.asyncAfter(deadline: .now() + timeout.inSeconds) { [weak self] in
-            guard let self else { return }
-            finish(.failed("no name server answered within \(timeout.spoken)"))
-        }
-    }
-
-    /// Sets the context up; returns what went wrong.
-    private func configure(_ context: OpaquePointer) -> String? {
-        // Nothing on standard error: what goes wrong is in the answer.
-        _ = ub_ctx_debugout(context, nil)
-        // A thread, not a forked process, does the work; a resolver on this machine is as good as any.
-        var code = ub_ctx_async(context, 1)
-        if code == 0 { code = ub_ctx_set_option(context, "do-not-query-localhost:", "no") }
-        guard code == 0 else { return Self.message(code) }
-        switch nameServers {
-        case .system:
-            // Without the file, ask this machine, as the system's own resolver does; never the root servers.
-            if ub_ctx_resolvconf(context, nil) != 0 { code = ub_ctx_set_fwd(context, "127.0.0.1") }
-        case .at(let address):
-            code = ub_ctx_set_fwd(context, "\(address.host)@\(address.port ?? 53)")
-        }
-        guard code == 0 else { return Self.message(code) }
-        // Names of private networks: libunbound answers "no such name" by itself unless told not to.
-        for zone in ["test.", "home.arpa."] { _ = ub_ctx_zone_remove(context, zone) }
-        return nil
-    }
-
-    private func resolved(_ code: Int32, _ result: UnsafeMutablePointer<ub_result>?) {
-        defer { ub_resolve_free(result) }
-        guard code == 0, let result else { return finish(.failed(Self.message(code))) }
-        finish(Self.answer(from: result.pointee))
-    }
-
-    private static func answer(from result: ub_result) -> SRVAnswer {
-        guard result.havedata != 0, let data = result.data, let lengths = result.len else {
-            switch result.rcode {
-            case 0, 3: return .none
-            case 2: return .failed("the name servers failed or did not answer (SERVFAIL)")
-            case 5: return .failed("the name servers refused the question (REFUSED)")
-            default: return .failed("the name servers answered with error \(result.rcode)")
-            }
-        }
-        var records: [SRVRecord] = []
-        for index in 0..<maximumRecords {
-            guard let bytes = data[index] else { break }
-            let raw = UnsafeRawBufferPointer(start: bytes, count: max(0, Int(lengths[index])))
-            if let record = SRVRecord(wireFormat: Array(raw)) { records.append(record) }
-        }
-        return records.isEmpty ? .failed("the name servers' answer is malformed") : .records(records)
-    }
-
-    private func finish(_ outcome: SRVAnswer) {
-        guard !isDone else { return }
-        isDone = true
-        answer.give(outcome)
-        if let source {
-            source.cancel()
-        } else if let context {
-            ub_ctx_delete(context)
-        }
-        source = nil
-        context = nil
-    }
-
-    private static func message(_ code: Int32) -> String {
-        ub_strerror(code).map { String(cString: $0) } ?? "resolver error \(code)"
     }
 }

@@ -17,6 +17,7 @@ struct CommandTests {
             try await job.keepForLater()
             try await job.changeContacts()
             try await job.askServer()
+            try await job.knowKey()
             try await job.failures()
             try await job.diagnose()
         }
@@ -129,6 +130,19 @@ struct Job: Sendable {
         #expect(raw.json.string("reply")?.contains("jabber:iq:roster") == true, "\(raw)")
         let set = try await tool.run(as: "juliet", "presence", "set", "away", "--status", "lunch", "--json")
         #expect(set.json.string("show") == "away", "\(set)")
+    }
+
+    /// The server is known by its key.
+    func knowKey() async throws {
+        let seen = try await tool.run(as: "juliet", "diag", "--json")
+        let key = seen.json.value(at: "security.key")?.stringValue ?? ""
+        #expect(key.utf8.count == 64, "\(seen)")
+        let known = try await tool.run(as: "juliet", "--pin", key, "ping", "--json")
+        #expect(known.code == 0, "\(known)")
+        let other = String(repeating: "0", count: 64)
+        let refused = try await tool.run(as: "juliet", "--pin", other, "ping", "--json")
+        let reason = refused.error.string("message") ?? ""
+        #expect(refused.code == 76 && reason.contains(other) && reason.hasSuffix("--pin \(key)"), "\(refused)")
     }
 
     func failures() async throws {

@@ -55,6 +55,12 @@ struct AccountTests {
             (["--proxy", "socks5://me:geheim@h:1"], 64, "other programs can see"),
             (["--certificate", "none.pem"], 66, "--certificate names"),
             (["--key", "none.pem"], 66, "--key names"), (["--key", "no.pem"], 64, "without --certificate"),
+            (["--pin", "ab"], 65, "64 hexadecimal digits"), (["--trust", "pin"], 64, "--pin"),
+            (["--pin", String(repeating: "a", count: 64), "--trust", "pkix"], 64, "contradict"),
+            (
+                ["--pin", Array(repeating: String(repeating: "a", count: 64), count: 17).joined(separator: ",")], 65,
+                "16"
+            ),
             (["--ca", "none.pem"], 66, "there is no"),
             (["--ca", "no.pem"], 65, "no certificate"),
         ] as [([String], Int32, String)])
@@ -160,6 +166,25 @@ struct AccountTests {
         #expect(outweighed.code == 0, "\(outweighed)")
         #expect(
             (try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org", "host": "wss://example.org/ws"])
+    }
+
+    @Test("a pinned key is stored as digits in lower case, replaced by the next, and taken away again")
+    func pins() async throws {
+        let (one, two) = (String(repeating: "0a", count: 32), String(repeating: "1b", count: 32))
+        let colons = Array(repeating: "0A", count: 32).joined(separator: ":")
+        func stored() -> JSONValue? { try? JSONReader.read(folder.text(file).utf8) }
+        let added = await run("account", "add", "me@example.org", "--no-password", "--pin", "\(colons),\(one),\(two)")
+        #expect(added.code == 0, "\(added)")
+        #expect(stored() == ["jid": "me@example.org", "trust": "pin", "pin": [.string(one), .string(two)]])
+        #expect(await run("account", "set", "me@example.org", "--pin", two).code == 0)
+        #expect(stored() == ["jid": "me@example.org", "trust": "pin", "pin": [.string(two)]])
+        #expect(await run("account", "set", "me@example.org", "--trust", "pkix").code == 0)
+        #expect(stored() == ["jid": "me@example.org", "trust": "pkix", "pin": [.string(two)]])
+        #expect(await run("account", "set", "me@example.org", "--trust", "pin").code == 0)
+        #expect(await run("account", "set", "me@example.org", "--unset", "pin").code == 0)
+        #expect(stored() == ["jid": "me@example.org"])
+        let shown = await run("account", "set", "me@example.org", "--pin", one, "--json")
+        #expect(shown.output.contains(#""trust":"pin","pin":["\#(one)"]"#), "\(shown)")
     }
 
     @Test("a misspelt setting is told where the account is shown")

@@ -383,6 +383,45 @@ struct ConfigurationTests {
         #expect(try selection.resolve(paths: folder.paths).port == 5223)
     }
 
+    @Test(
+        "fingerprints of keys are one or a list; what is none is told with its place",
+        arguments: [
+            (#""0a""#, nil), ("[]", []), (#""A""#, ["a"]), (#"["a","A","b"]"#, ["a", "b"]), ("1", nil), ("[1]", nil),
+        ] as [(String, [String]?)])
+    func pins(_ value: String, _ expected: [String]?) throws {
+        // A letter stands for a fingerprint of 64.
+        func long(_ letter: some StringProtocol) -> String {
+            letter.count == 1 ? String(repeating: String(letter), count: 64) : String(letter)
+        }
+        let text = value.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .map { $0.offset % 2 == 1 ? long($0.element) : String($0.element) }.joined(separator: "\"")
+        let object = try #require(try JSONReader.read("{\"jid\":\"a@b\",\"pin\":\(text)}".utf8).objectValue)
+        do throws(ControlError) {
+            let account = try AccountConfiguration(name: "me", json: object, file: "me.json")
+            #expect(account.pins == expected?.map(long))
+            #expect(account.isKnownByKey == (expected != []))
+        } catch {
+            #expect(expected == nil && error.code == .configuration && error.message.contains("me.json"), "\(error)")
+        }
+    }
+
+    @Test("keys of a selection take the place of the account's, and of its authorities")
+    func pinSelection() throws {
+        let (one, two) = (String(repeating: "a", count: 64), String(repeating: "b", count: 64))
+        try folder.write(
+            "{\"jid\":\"me@example.org\",\"trust\":\"pkix\",\"pin\":\"\(one)\"}",
+            to: "config/jabberctl/accounts/me.json")
+        var selection = SessionSelection()
+        #expect(try selection.resolve(paths: folder.paths).isKnownByKey == false)
+        selection.trust = .pin
+        #expect(try selection.resolve(paths: folder.paths).pins == [one])
+        selection.trust = nil
+        selection.pins = [two]
+        let account = try selection.resolve(paths: folder.paths)
+        #expect(account.isKnownByKey && account.pins == [two])
+        #expect(try SessionSelection(params: ["session": .object(selection.json)]) == selection)
+    }
+
     @Test("options override the account; a JID alone needs no account")
     func selection() throws {
         try folder.write(

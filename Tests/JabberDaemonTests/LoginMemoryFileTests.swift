@@ -27,6 +27,12 @@ struct LoginMemoryFileTests {
         memory.token = LoginToken(
             mechanism: SASLMechanismName(rawValue: "HT-SHA-256-EXPR"), bytes: Array(Self.secret.utf8),
             expiry: try #require(DateTime("2040-01-01T00:00:00Z")), count: 4_000_000_000)
+        memory.serverKeys = try [1, 2].map { number in
+            ServerKey(
+                identity: "example.org",
+                fingerprint: try #require(KeyFingerprint([UInt8](repeating: number, count: 32))),
+                issuer: "CN=\u{1F511} & \"co\"", notAfter: "2040-01-01T00:00:00Z")
+        }
         var offered = OfferedFeatures()
         var features = Element("features", namespace: "http://etherx.jabber.org/streams")
         features.append(Element("authentication", namespace: "urn:xmpp:sasl:2", text: "<&>"))
@@ -47,6 +53,7 @@ struct LoginMemoryFileTests {
         let found = try #require(await next.memory(of: jid))
         #expect(found.userAgentID == saved.userAgentID && found.token == saved.token)
         #expect(found.hasUsedSCRAM && !found.hasUsedChannelBinding && found.offered == saved.offered)
+        #expect(found.serverKeys == saved.serverKeys)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
@@ -102,6 +109,7 @@ struct LoginMemoryFileTests {
         #expect(await store.memory(of: jid)?.token == nil)
         #expect(try LoginMemoryFile.forget(folder.files, jid, includingProofs: true) == 0)
         #expect(await store.memory(of: jid)?.hasUsedSCRAM == false)
+        #expect(await store.memory(of: jid)?.serverKeys == [])
         #expect(await store.memory(of: jid)?.userAgentID == name, "the installation is still the same")
         #expect(try !String(contentsOfFile: folder.file, encoding: .utf8).contains("secret-token"))
     }

@@ -71,6 +71,34 @@ struct LoginTests {
         }
     }
 
+    @Test("A key that is not the account's is exit code 76, names both and the way to accept it; then it is accepted")
+    func pinned() async throws {
+        var options = LoopbackOptions()
+        options.certificateFlaw = .selfSigned
+        let pin = String(repeating: "ab", count: 32)
+        try await DaemonHarness.run(options: options) { daemon in
+            var session = daemon.session
+            session["pin"] = [.string(pin)]
+            let error = try #require(await daemon.failureWithPassword(session))
+            #expect(error.code == .certificate && error.exit == .protocolFailure)
+            #expect(error.message.contains("only \(pin)"), "\(error.message)")
+            #expect(await daemon.server.transcript.allSatisfy { $0.element.localName != "auth" })
+            let key = try #require(error.message.split(separator: " ").last.map(String.init))
+            #expect(error.message.hasSuffix("If that key is the right one: --pin \(key)"))
+            session["pin"] = [.string(key)]
+            #expect(await daemon.failureWithPassword(session) == nil)
+            session["trust"] = "pkix"
+            #expect(await daemon.failureWithPassword(session)?.message.contains("self-signed") == true)
+        }
+        try await Self.withSettings(["password": "secret", "pin": .string(pin)]) { server, folder in
+            let daemon = try DaemonHarness(server) { $0.paths.config = folder.path }
+            let error = await daemon.failure("ping", ["session": ["account": "home"]])
+            #expect(error?.message.contains("jabberctl account set home --pin ") == true, "\(error?.message ?? "")")
+            #expect(await server.transcript.isEmpty)
+            await daemon.end()
+        }
+    }
+
     @Test("A server without TLS is exit code 76 (RFC 6120 §13.8)")
     func noTLS() async throws {
         var options = LoopbackOptions()

@@ -53,6 +53,20 @@ struct SessionSettingsTests {
         }
     }
 
+    @Test("Keys are trusted where they are named, unless authorities are asked for; none at all is exit code 78")
+    func trust() throws {
+        let pin = String(repeating: "0a", count: 32)
+        let key = try #require(KeyFingerprint(pin))
+        func trust(_ trust: AccountConfiguration.Trust?, _ pins: [String]) throws -> ServerTrust {
+            try settings("juliet@example.org") { ($0.trust, $0.pins) = (trust, pins) }.configuration.trust
+        }
+        #expect(try trust(nil, []) == .authorities && trust(.pkix, [pin]) == .authorities)
+        #expect(try trust(.dane, []) == .dane && trust(.dane, [pin]) == .dane)
+        #expect(try trust(nil, [pin]) == .keys([key]) && trust(.pin, [pin]) == .keys([key]))
+        let error = try #require(throws: ControlError.self) { try trust(.pin, []) }
+        #expect(error.code == .configuration && error.message.contains("--pin"))
+    }
+
     @Test("A resource is asked for; one that is none is exit code 65 (RFC 7622 §3.4)")
     func resource() throws {
         let settings = try settings("juliet@example.org") { $0.resource = "balcony" }

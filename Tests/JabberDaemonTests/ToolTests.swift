@@ -132,6 +132,17 @@ struct ToolTests {
             #expect(detail("stream").contains("SCRAM-SHA-512"))
             #expect(detail("login").hasPrefix("with SCRAM-SHA-512"))
             #expect(detail("bind").hasPrefix("juliet@example.org/"))
+            #expect(detail("certificate").contains("above it CN=swift-xmpp test authority, valid until"))
+            let security = result["security"]
+            #expect(security?["verified"] == "pkix" && security?["resumed"] == false)
+            #expect(security?["mechanism"] == "SCRAM-SHA-512" && security?["roundTrips"] == 8)
+            #expect(detail("certificate").contains(security?["key"]?.stringValue ?? "no key"))
+            let chain = security?["chain"]?.arrayValue ?? []
+            #expect(chain.map { $0["subject"] } == ["CN=swift-xmpp test server", "CN=swift-xmpp test authority"])
+            #expect(chain.first?["fingerprint"] == security?["fingerprint"])
+            let phases = result.objects("phases")
+            #expect(phases.map { $0.string("phase") } == ["lookup", "connection", "tls", "authentication", "session"])
+            #expect(phases.map { $0.int("roundTrips") } == [0, 0, 3, 3, 2])
         }
     }
 
@@ -158,6 +169,10 @@ struct ToolTests {
             let failed = result.objects("steps").filter { $0.string("state") == "failed" }
             #expect(failed.map { $0.string("step") } == ["certificate"])
             #expect(failed.first?.string("detail")?.contains("expired") == true)
+            // Whoever knows it may pin it.
+            let detail = try #require(failed.first?.string("detail"))
+            #expect(detail.contains(/The SHA-256 fingerprint of the key that it showed is [0-9a-f]{64}\./), "\(detail)")
+            #expect(result.objects("phases").map { $0.string("phase") } == ["lookup", "connection"])
         }
         try await DaemonHarness.run(password: "wrong") { daemon in
             let result = try await daemon.call("diag")

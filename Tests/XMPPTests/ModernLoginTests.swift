@@ -40,6 +40,29 @@ struct ModernLoginTests {
         await server.stop()
     }
 
+    @Test(
+        "a server that lacks something for stronger logins gets it once it has proven itself, and nothing of it is logged"
+    )
+    func upgrades() async throws {
+        let server = try await modern { options in
+            options.mechanisms = ["SCRAM-SHA-1-PLUS", "SCRAM-SHA-1"]
+            options.upgrades = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA3-512"]
+        }
+        let lines = Locked<[String]>([])
+        let stream = XMPPStream(try await logging(server, lines))
+        try await stream.connect()
+        #expect(await stream.mechanism == "SCRAM-SHA-1-PLUS")
+        try await stream.ping()
+        await stream.disconnect()
+        #expect(try await server.upgrades(of: "romeo") == ["SCRAM-SHA-512", "SCRAM-SHA-256"])
+        let hashes = await server.transcript.filter { $0.element.localName == "task-data" }
+            .compactMap { $0.element.firstChild("hash", namespace: "urn:xmpp:scram-upgrade:0")?.text }
+        #expect(hashes.count == 2)
+        let text = lines.withLock { $0.joined(separator: "\n") }
+        for hash in hashes { #expect(!text.contains(hash)) }
+        await server.stop()
+    }
+
     @Test("a server that binds in the old way, or offers less inline, is met where it is", arguments: [false, true])
     func lessInline(offersManagement: Bool) async throws {
         let server = try await modern {

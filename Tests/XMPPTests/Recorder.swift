@@ -39,6 +39,9 @@ final class Recorder: ChatDelegate, MessageDelegate {
     }
 
     func streamDidConnect(_ stream: XMPPStream) async { note("connected") }
+    func stream(_ stream: XMPPStream, serverDidChangeKey change: ServerKeyChange) async {
+        note("key \(change.old.fingerprint) \(change.new.fingerprint)")
+    }
     func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async { note("authenticated \(jid)") }
     func stream(_ stream: XMPPStream, buddyCameOnline buddy: Buddy) async { note("online \(buddy.displayName)") }
     func stream(_ stream: XMPPStream, buddyChanged buddy: Buddy) async {

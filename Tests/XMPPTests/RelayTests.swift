@@ -11,7 +11,8 @@ import XMPPTransport
 struct RelayTests {
     /// Logs in over a relay, after one login that was as it should be where `isKnown`.
     private func relayed(
-        isKnown: Bool, _ options: LoopbackOptions = .modern, replacing: [(String, String)] = []
+        isKnown: Bool, _ options: LoopbackOptions = .modern, replacing: [(String, String)] = [],
+        tls version: TLSSettings.Version? = nil
     ) async throws -> (error: XMPPError?, server: LoopbackServer) {
         let server = try await verona { $0 = options }
         var configuration = try await server.configuration(for: "romeo", directTLS: true)
@@ -21,7 +22,7 @@ struct RelayTests {
             try await stream.connect()
             await stream.disconnect()
         }
-        let relay = try await Relay(to: server, replacing: replacing)
+        let relay = try await Relay(to: server, replacing: replacing, tls: version)
         configuration.port = relay.port
         let stream = XMPPStream(configuration)
         var failure: XMPPError?
@@ -56,6 +57,20 @@ struct RelayTests {
         await server.stop()
     }
 
+    @Test("who speaks another version of TLS with the server is found out, bound or not (XEP-0515)")
+    func otherVersion() async throws {
+        for mechanisms in [LoopbackOptions.modern.mechanisms, ["SCRAM-SHA-512"]] {
+            var options = LoopbackOptions.modern
+            options.mechanisms = mechanisms
+            let (error, server) = try await relayed(isKnown: false, options, tls: .tls12)
+            #expect(error?.code == .serverNotAuthenticated)
+            #expect(error?.message.contains("another version") == true, "\(error?.message ?? "")")
+            let answers = await server.transcript.filter { $0.element.localName == "response" }
+            #expect(answers.isEmpty, "no proof is sent")
+            await server.stop()
+        }
+    }
+
     @Test("and by the client, where the account has been bound before: nothing of the login is sent")
     func strippedLater() async throws {
         let cut = ["512", "256", "1"].map { ("<mechanism>SCRAM-SHA-\($0)-PLUS</mechanism>", "") }
@@ -79,11 +94,16 @@ private final class Relay: Sendable {
     /// - Parameters:
     ///   - server: The server.
     ///   - changes: Texts of the server, and what the client gets in their place.
-    init(to server: LoopbackServer, replacing changes: [(String, String)]) async throws {
+    ///   - version: The newest version of TLS that it speaks with the server.
+    init(
+        to server: LoopbackServer, replacing changes: [(String, String)], tls version: TLSSettings.Version?
+    ) async throws {
         let certificate = try server.authority.issue(for: "example.net")
         let ours = try TLSContext.server(
             certificate: .bytes(certificate.certificate), privateKey: .bytes(certificate.privateKey))
-        let theirs = try TLSContext.client(trust: .file(server.certificateAuthorityFile))
+        var settings = TLSSettings()
+        settings.maximumVersion = version
+        let theirs = try TLSContext.client(trust: .file(server.certificateAuthorityFile), settings: settings)
         let address = SocketAddress.loopback(port: try #require(server.directTLSPort))
         listener = try ListeningSocket(.loopback(port: 0), on: executor)
         port = listener.address.port ?? 0

@@ -81,7 +81,7 @@ struct TLSPair {
 
     init(
         client clientContext: TLSContext, server serverContext: TLSContext, identity: ReferenceIdentity,
-        startTLS: Bool = false
+        startTLS: Bool = false, resumingFor owner: String? = nil
     ) throws {
         (clientSocket, serverSocket) = try SocketPair.transports(on: StreamExecutor(), and: StreamExecutor())
         if startTLS {
@@ -95,7 +95,8 @@ struct TLSPair {
         }
         let mode: TLSTransport.Mode = startTLS ? .startTLS(pendingInput: []) : .direct
         client = try TLSTransport(
-            over: clientSocket, context: clientContext, role: .client(identity, offersProtocol: !startTLS), mode: mode)
+            over: clientSocket, context: clientContext, role: .client(identity, offersProtocol: !startTLS), mode: mode,
+            resumingFor: owner)
         server = try TLSTransport(over: serverSocket, context: serverContext, role: .server, mode: mode)
     }
 

@@ -132,6 +132,9 @@ struct AccountCommands {
         account.move(through: session.proxy)
         account.proxyPasswordCommand = try line.value("proxy-password-command").map(CommandWords.split)
         account.ca = session.ca
+        account.trust = session.trust
+        account.pins = session.pins ?? []
+        try Self.requirePins(account)
         account.resource = line.value("resource") ?? address.resource
         if let resource = account.resource { try ShallowAddress.check(resource: resource) }
         account.priority = line.int("priority")
@@ -170,7 +173,8 @@ struct AccountCommands {
         var account = try named()
         let (line, session) = (context.line, context.options.session)
         let keys = [
-            "host", "port", "tls", "proxy", "proxy-password-command", "ca", "resource", "priority", "allow-plain",
+            "host", "port", "tls", "proxy", "proxy-password-command", "ca", "trust", "pin", "resource", "priority",
+            "allow-plain",
         ]
         let proofs = ["certificate", "key", "certificate-password-command", "token-command"].filter(line.isTyped)
         let takeProofs = try takeProofs(line)
@@ -196,6 +200,11 @@ struct AccountCommands {
                 case "proxy": account.move(through: isGiven ? session.proxy : nil)
                 case "proxy-password-command": account.proxyPasswordCommand = proxyCommand
                 case "ca": account.ca = isGiven ? session.ca : nil
+                case "trust": account.trust = isGiven ? session.trust : nil
+                case "pin":
+                    account.pins = isGiven ? session.pins ?? [] : []
+                    // Who names keys means them; who takes them away goes back to authorities.
+                    if isGiven { account.trust = .pin } else if account.trust == .pin { account.trust = nil }
                 case "resource": account.resource = isGiven ? line.value("resource") : nil
                 case "priority": account.priority = isGiven ? line.int("priority") : nil
                 case "certificate": account.show(certificate: nil)
@@ -209,6 +218,7 @@ struct AccountCommands {
         let changed = { (account: AccountConfiguration) throws(ControlError) -> AccountConfiguration in
             var account = account
             change(&account)
+            try Self.requirePins(account)
             guard let key = ["port", "tls"].first(where: given.contains), account.isOverWebSocket else {
                 return account
             }
@@ -244,6 +254,12 @@ struct AccountCommands {
             if let password { (account.certificatePasswordCommand, account.certificatePassword) = (password, nil) }
             if let token { (account.accessTokenCommand, account.accessToken) = (token, nil) }
         }
+    }
+
+    /// An account that is known by its key has one.
+    private static func requirePins(_ account: AccountConfiguration) throws(ControlError) {
+        guard account.isKnownByKey, account.pins.isEmpty else { return }
+        throw ControlError(.usage, "--trust pin needs the key: name its fingerprint with --pin, as diag shows it")
     }
 
     /// Removes the settings, and what lets anybody log in as the account; with `--purge` what was said too.

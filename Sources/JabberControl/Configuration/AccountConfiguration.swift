@@ -10,11 +10,21 @@ package struct AccountConfiguration: Hashable, Sendable {
         case starttls
     }
 
+    /// What a server has to show.
+    package enum Trust: String, Hashable, Sendable, CaseIterable {
+        /// A certificate that an authority vouches for (RFC 5280).
+        case pkix
+        /// What signed TLSA records say where there are some, else as ``pkix`` (RFC 7673).
+        case dane
+        /// A key that ``AccountConfiguration/pins`` names, and nothing else.
+        case pin
+    }
+
     /// The keys that this version knows, in the order in which they are written.
     package static let knownKeys = [
-        "jid", "host", "port", "tls", "proxy", "proxyPasswordCommand", "ca", "resource", "priority", "allowPlain",
-        "passwordCommand", "password", "certificate", "key", "certificatePasswordCommand", "certificatePassword",
-        "accessTokenCommand", "accessToken",
+        "jid", "host", "port", "tls", "proxy", "proxyPasswordCommand", "ca", "trust", "pin", "resource", "priority",
+        "allowPlain", "passwordCommand", "password", "certificate", "key", "certificatePasswordCommand",
+        "certificatePassword", "accessTokenCommand", "accessToken",
     ]
 
     /// The account's name in commands and files: letters, digits, `.`, `-`, `_`, `@`.
@@ -33,6 +43,10 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var proxyPasswordCommand: [String]?
     /// A PEM file of trust anchors in place of the system's.
     package var ca: String?
+    /// What the server has to show; absent: a key of ``pins`` where there is one, else what an authority vouches for.
+    package var trust: Trust?
+    /// SHA-256 of the keys that the server may have, 64 hexadecimal digits each; the key `pin` of the object.
+    package var pins: [String]
     /// The resource to ask for; absent: the server chooses.
     package var resource: String?
     /// The presence priority, -128 to 127; absent: 0.
@@ -63,6 +77,7 @@ package struct AccountConfiguration: Hashable, Sendable {
     package init(name: String, jid: String) {
         self.name = name
         self.jid = jid
+        pins = []
         allowPlain = false
         unknown = [:]
     }
@@ -104,6 +119,9 @@ package struct AccountConfiguration: Hashable, Sendable {
     /// Whether ``host`` is the address of a WebSocket, beside which ``port`` and ``tls`` have no place.
     package var isOverWebSocket: Bool { host?.contains("://") == true }
 
+    /// Whether the server is known by its key.
+    package var isKnownByKey: Bool { trust.map { $0 == .pin } ?? !pins.isEmpty }
+
     /// Whether a name can be that of an account, and so of a file.
     package static func isName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 200 && name.utf8.first != UInt8(ascii: ".")
@@ -123,6 +141,7 @@ package struct AccountConfiguration: Hashable, Sendable {
         self.init(name: name, jid: jid)
         host = try reader.string("host")
         port = try reader.int("port", in: 1...65535)
+        tls = try reader.word("tls")
         proxy = try reader.string("proxy")
         if let proxy, ProxyAddress(proxy) == nil {
             // Its text may hold a password.
@@ -131,14 +150,12 @@ package struct AccountConfiguration: Hashable, Sendable {
         }
         proxyPasswordCommand = try reader.command("proxyPasswordCommand")
         ca = try reader.string("ca")
+        trust = try reader.word("trust")
+        pins = try reader.pins("pin") ?? []
         resource = try reader.string("resource")
         priority = try reader.int("priority", in: -128...127)
         allowPlain = try reader.bool("allowPlain") ?? false
         password = try reader.string("password")
-        if let text = try reader.string("tls") {
-            guard let mode = TLSMode(rawValue: text) else { throw reader.error("\"tls\" must be direct or starttls") }
-            tls = mode
-        }
         passwordCommand = try reader.command("passwordCommand")
         certificate = try reader.string("certificate")
         key = try reader.string("key")
@@ -156,6 +173,7 @@ package struct AccountConfiguration: Hashable, Sendable {
             "jid": .string(jid), "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
             "tls": tls.map { .string($0.rawValue) }, "proxy": proxy.map(JSONValue.string),
             "proxyPasswordCommand": proxyPasswordCommand.map { .strings($0) }, "ca": ca.map(JSONValue.string),
+            "trust": trust.map { .string($0.rawValue) }, "pin": pins.isEmpty ? nil : .strings(pins),
             "resource": resource.map(JSONValue.string), "priority": priority.map { .integer(Int64($0)) },
             "allowPlain": allowPlain ? true : nil, "passwordCommand": passwordCommand.map { .strings($0) },
             "password": password.map(JSONValue.string), "certificate": certificate.map(JSONValue.string),

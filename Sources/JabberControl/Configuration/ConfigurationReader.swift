@@ -39,6 +39,28 @@ struct ConfigurationReader {
         return words
     }
 
+    /// One of some words.
+    func word<Word: RawRepresentable<String> & CaseIterable>(_ key: String) throws(ControlError) -> Word? {
+        guard let text = try string(key) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            throw error("\"\(key)\" must be \(Word.allCases.map(\.rawValue).joined(separator: " or "))")
+        }
+        return word
+    }
+
+    /// Fingerprints of keys: one, or a list.
+    func pins(_ key: String) throws(ControlError) -> [String]? {
+        guard let value = present(key) else { return nil }
+        guard let texts = value.stringValue.map({ [$0] }) ?? value.stringsValue else {
+            throw error("\"\(key)\" must be the fingerprint of a key, or a list of them")
+        }
+        do throws(ControlError) {
+            return try KeyPin.list(texts)
+        } catch {
+            throw self.error("\"\(key)\": \(error.message)")
+        }
+    }
+
     private func present(_ key: String) -> JSONValue? {
         guard let value = object[key], value != .null else { return nil }
         return value

@@ -6,7 +6,7 @@
 /// | --- | --- |
 /// | `account` | name or address of a configured account |
 /// | `jid` | an address without an account, or one whose other settings are taken from the account with that address |
-/// | `host`, `port`, `tls`, `proxy`, `ca` | override the account's |
+/// | `host`, `port`, `tls`, `proxy`, `ca`, `trust`, `pin` | override the account's |
 /// | `config` | the settings file in place of the usual ones |
 package struct SessionSelection: Hashable, Sendable {
     /// Name or address of a configured account.
@@ -23,6 +23,10 @@ package struct SessionSelection: Hashable, Sendable {
     package var proxy: String?
     /// Overrides ``AccountConfiguration/ca``.
     package var ca: String?
+    /// Overrides ``AccountConfiguration/trust``.
+    package var trust: AccountConfiguration.Trust?
+    /// Overrides ``AccountConfiguration/pins``; without ``trust`` the server is known by its key then.
+    package var pins: [String]?
     /// The settings file in place of the usual ones.
     package var config: String?
 
@@ -47,12 +51,9 @@ package struct SessionSelection: Hashable, Sendable {
             if let proxy, ProxyAddress(proxy) == nil { throw reader.error("\"proxy\" is no address of a proxy") }
             ca = try reader.string("ca")
             config = try reader.string("config")
-            if let text = try reader.string("tls") {
-                guard let mode = AccountConfiguration.TLSMode(rawValue: text) else {
-                    throw reader.error("\"tls\" must be direct or starttls")
-                }
-                tls = mode
-            }
+            tls = try reader.word("tls")
+            trust = try reader.word("trust")
+            pins = try reader.pins("pin")
         } catch {
             throw ControlError(.badParameters, error.message)
         }
@@ -65,6 +66,7 @@ package struct SessionSelection: Hashable, Sendable {
             "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
             "tls": tls.map { .string($0.rawValue) }, "proxy": proxy.map(JSONValue.string),
             "ca": ca.map(JSONValue.string),
+            "trust": trust.map { .string($0.rawValue) }, "pin": pins.map { .strings($0) },
             "config": config.map(JSONValue.string),
         ])
     }
@@ -101,11 +103,18 @@ package struct SessionSelection: Hashable, Sendable {
                 .configuration,
                 "no account is configured; run: jabberctl account add you@example.org (or give --jid)")
         }
-        if let host { resolved.move(to: host) }
-        if let port { resolved.port = port }
-        if let tls { resolved.tls = tls }
-        if let proxy { resolved.move(through: proxy) }
-        if let ca { resolved.ca = ca }
+        override(&resolved)
         return resolved
+    }
+
+    /// Puts the overrides in the place of an account's own settings.
+    package func override(_ account: inout AccountConfiguration) {
+        if let host { account.move(to: host) }
+        if let port { account.port = port }
+        if let tls { account.tls = tls }
+        if let proxy { account.move(through: proxy) }
+        if let ca { account.ca = ca }
+        if let pins { (account.pins, account.trust) = (pins, .pin) }
+        if let trust { account.trust = trust }
     }
 }

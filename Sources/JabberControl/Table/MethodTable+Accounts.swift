@@ -60,7 +60,8 @@ extension MethodTable {
         command.options = [
             .flag(
                 "all", nil,
-                "forget too how strong earlier logins were, after a server has changed for the worse for good")
+                "forget too how strong earlier logins were and which keys the server had, after a server has changed for the worse for good"
+            )
         ]
         command.result = [
             api, FieldSpec("account", "string", "bare JID of the account"),
@@ -76,7 +77,8 @@ extension MethodTable {
             "The password is read from --password-fd, from JABBERCTL_PASSWORD or from the terminal, and is stored in a "
                 + "file that only you can read. With --password-command it is not stored but asked from a program at each "
                 + "login.",
-            "The first account becomes the default one. --host, --port, --tls, --proxy and --ca are stored with the account.",
+            "The first account becomes the default one. --host, --port, --tls, --proxy, --ca, --trust and --pin are stored with "
+                + "the account.",
             proofNote, proxyNote,
             "--import reads address, password, host and port from the settings file of sendxmpp.",
         ]
@@ -100,9 +102,11 @@ extension MethodTable {
     private static var set: CommandSpec {
         var command = CommandSpec("account set", .accounts, "change an account's settings")
         command.details = [
-            "--host, --port, --tls, --proxy, --ca and the options below are stored with the account; what is not named stays as it is. "
-                + "--unset takes settings away. For another password there is account passwd.",
+            "--host, --port, --tls, --proxy, --ca, --trust, --pin and the options below are stored with the account; what is "
+                + "not named stays as it is. --unset takes settings away. For another password there is account passwd.",
             proofNote, proxyNote,
+            "With --pin the server is known by its key alone, whoever vouches for its certificate. Name the key that a "
+                + "renewal will bring beside the one of today.",
             "A daemon that runs takes the change with: jabberctl daemon reload",
         ]
         command.arguments = [name]
@@ -112,7 +116,8 @@ extension MethodTable {
             .value(
                 "unset", nil, "KEY,KEY",
                 .choices([
-                    "host", "port", "tls", "proxy", "ca", "resource", "priority", "allow-plain", "certificate", "token",
+                    "host", "port", "tls", "proxy", "ca", "trust", "pin", "resource", "priority", "allow-plain",
+                    "certificate", "token",
                 ]),
                 "take these settings away"),
         ]
@@ -164,6 +169,8 @@ extension MethodTable {
         FieldSpec("tls", "string", "direct or starttls, when set"),
         FieldSpec("proxy", "string", "proxy to connect through, without its password, when set"),
         FieldSpec("ca", "string", "file of trust anchors, when set"),
+        FieldSpec("trust", "string", "pkix, dane or pin, when set"),
+        FieldSpec("pin", "array of strings", "SHA-256 of the keys that the server may have, when set"),
         FieldSpec("resource", "string", "resource to ask for, when set"),
         FieldSpec("priority", "integer", "presence priority, when set"),
         FieldSpec("allowPlain", "boolean", "true when logins weaker than earlier ones are allowed"),

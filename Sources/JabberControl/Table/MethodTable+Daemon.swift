@@ -166,10 +166,7 @@ extension MethodTable {
             FieldSpec(path + "connection", "string", "connected, connecting, waiting, failed or disconnected"),
             FieldSpec(path + "since", "time", "since when it is so"),
             FieldSpec(path + "session", "string", "full JID of the session, while connected"),
-            FieldSpec(
-                path + "security", "object",
-                "while connected: version and cipher of TLS; mechanism, channelBinding and roundTrips of the login; name, "
-                    + "issuer, notAfter and fingerprint of the certificate"),
+        ] + security(path) + [
             FieldSpec(
                 path + "show", "string", "own presence: available, chat, away, xa, dnd or offline, while connected"),
             FieldSpec(path + "status", "string", "own status text; absent when there is none"),
@@ -180,6 +177,23 @@ extension MethodTable {
             FieldSpec(path + "uncertain", "integer", "of how many messages nobody knows whether the server has them"),
             FieldSpec(path + "reason", "object", "why it waits or failed, or why nothing can be kept: code, message"),
             FieldSpec(path + "retryAt", "time", "when the next attempt begins, while it waits"),
+        ]
+    }
+
+    /// The fields of what protects a connection and of what its login took, below a path.
+    static func security(_ path: String) -> [FieldSpec] {
+        [
+            FieldSpec(
+                path + "security", "object",
+                "while connected: version and cipher of TLS, resumed: whether an earlier session of it went on; mechanism, "
+                    + "channelBinding and roundTrips of the login; verified: pkix, dane or pin; name, issuer, notAfter and "
+                    + "fingerprint of the certificate, key: SHA-256 of its key, previousKey: that of the last login, when "
+                    + "this one met another key for the first time; chain: subject, issuer, notAfter and fingerprint of each "
+                    + "certificate up to the authority's"),
+            FieldSpec(
+                path + "phases", "array",
+                "what the login took: phase (lookup, connection, tls, authentication, session), milliseconds, roundTrips"
+            ),
         ]
     }
 }

@@ -28,6 +28,15 @@ package enum MethodTable {
         .value(
             "ca", nil, "FILE", .file, "trust the anchors in this PEM file in place of the system's",
             environment: "JABBERCTL_CA"),
+        .value(
+            "trust", nil, "HOW", .choice(["pkix", "dane", "pin"]),
+            "what the server has to show: a certificate of an authority's, what signed TLSA records say, or a key that "
+                + "--pin names", default: "pkix",
+            environment: "JABBERCTL_TRUST"),
+        .value(
+            "pin", nil, "SHA256,SHA256", .list,
+            "take servers with one of these keys, and no others: fingerprints as diag and status show them",
+            environment: "JABBERCTL_PIN"),
         .value("password-fd", nil, "N", .whole(0...65535), "read the password from this descriptor"),
         .value(
             "output", "o", "FORM", .choice(["human", "json", "jsonl", "tsv", "null"]),

@@ -118,8 +118,9 @@ final class Intake: Sendable {
             record.marks = [Mark(state: .read, id: id, from: from)]
         case .invitation, .room(_, .subject):
             break
-        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
-            .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
+        case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
+            .buddyWentOffline, .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed,
+            .disconnected:
             return nil
         }
         return record

@@ -151,7 +151,8 @@ final class Delivery: Sendable {
             reach(.device, id, from.bare)
         case .displayed(let id, let from):
             reach(.read, id, from.bare)
-        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+        case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
+            .buddyWentOffline,
             .subscriptionRequest, .roster, .message, .carbon, .invitation, .room, .blockList, .interrupted, .resumed,
             .notResumed, .disconnected:
             break

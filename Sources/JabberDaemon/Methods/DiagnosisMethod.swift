@@ -9,10 +9,11 @@ enum DiagnosisMethod {
         var (configuration, hasAccount) = try await target(call)
         // Under the name of the session it would end that; and what is examined is the whole way, not the short one.
         configuration.loginMemory = InMemoryLoginMemoryStore()
+        configuration.resumesTLS = false
         let report = DiagnosisReport(hasAccount: hasAccount, proxy: configuration.proxy?.description)
         await lookUp(configuration, report)
-        await connect(configuration, report)
-        return report.result(target: configuration.jid.domainpart)
+        let facts = await connect(configuration, report)
+        return report.result(target: configuration.jid.domainpart, facts: facts)
     }
 
     /// What is examined: an account, or a domain without one.
@@ -34,11 +35,7 @@ enum DiagnosisMethod {
             guard error.code == .accountNotFound, !target.contains("@") else { throw error }
         }
         var account = AccountConfiguration(name: target, jid: try Parameters.jid(target).domainpart)
-        account.host = selection.host
-        account.port = selection.port
-        account.tls = selection.tls
-        account.move(through: selection.proxy)
-        account.ca = selection.ca
+        selection.override(&account)
         return (try SessionSettings(account).configuration, false)
     }
 
@@ -60,7 +57,8 @@ enum DiagnosisMethod {
         }
     }
 
-    private static func connect(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async {
+    /// - Returns: What protects the channel, as far as it was reached.
+    private static func connect(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async -> JSONObject {
         var configuration = configuration
         configuration.observer = StreamObserver(milestone: { report.reached($0) })
         let stream = XMPPStream(configuration)
@@ -72,6 +70,8 @@ enum DiagnosisMethod {
         } catch {
             report.ended(error)
         }
+        let facts = await stream.securityDocument()
         await stream.disconnect()
+        return facts
     }
 }

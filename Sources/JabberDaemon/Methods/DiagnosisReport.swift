@@ -58,7 +58,8 @@ final class DiagnosisReport: Sendable {
         case .connected(let place):
             done("connect", lap(), place.description + (proxy.map { " through \($0)" } ?? ""))
         case .secured(let security):
-            done("tls", lap(), "\(security.version), \(security.cipher)")
+            done(
+                "tls", lap(), "\(security.version), \(security.cipher)\(security.isResumed ? ", resumed" : "")")
             done("certificate", nil, Self.describe(security))
         case .offered(let features):
             offered(features)
@@ -71,7 +72,7 @@ final class DiagnosisReport: Sendable {
         case .failed(let place, let error):
             // Of a single place the end of the attempt tells.
             guard state.withLock({ $0.places > 1 }) else { return }
-            note("connect", "failed", lap(), "\(place): \(error.message)")
+            note("connect", "failed", lap(), "\(place): \(Self.text(of: error))")
         }
     }
 
@@ -108,9 +109,15 @@ final class DiagnosisReport: Sendable {
             state.error = ControlError(error)
             return state.steps.contains { $0.name == failed && $0.document["state"] == "failed" }
         }
-        if !isTold { note(failed, "failed", lap(), error.message) }
+        if !isTold { note(failed, "failed", lap(), Self.text(of: error)) }
         let done = state.withLock { Set($0.steps.map(\.name)) }
         for step in Self.steps where !done.contains(step) { skipped(step, "not reached") }
+    }
+
+    /// What went wrong, with the key of a certificate that was refused: whoever knows it may pin it.
+    private static func text(of error: XMPPError) -> String {
+        guard let key = error.presentedKey?.description, !error.message.contains(key) else { return error.message }
+        return error.message + " The SHA-256 fingerprint of the key that it showed is \(key)."
     }
 
     private static func step(of error: XMPPError, reached: Set<String>) -> String {
@@ -126,7 +133,9 @@ final class DiagnosisReport: Sendable {
     }
 
     /// The result of the method.
-    func result(target: String) -> JSONObject {
+    ///
+    /// - Parameter facts: What else is known of the connection.
+    func result(target: String, facts: JSONObject) -> JSONObject {
         let (steps, error) = state.withLock { ($0.steps, $0.error) }
         func place(_ name: String) -> Int {
             Self.steps.firstIndex(of: name) ?? 0
@@ -135,11 +144,13 @@ final class DiagnosisReport: Sendable {
         let ordered = steps.enumerated().sorted { left, right in
             (place(left.element.name), left.offset) < (place(right.element.name), right.offset)
         }
-        return JSONObject(present: [
+        var result: JSONObject = [
             "api": .integer(Int64(ProductVersion.api.upperBound)), "target": .string(target),
             "ok": .bool(error == nil), "steps": .array(ordered.map { .object($0.element.document) }),
-            "error": error.map { .object($0.json) },
-        ])
+        ]
+        result.merge(facts)
+        if let error { result["error"] = .object(error.json) }
+        return result
     }
 
     private func lap() -> Duration {
@@ -159,18 +170,15 @@ final class DiagnosisReport: Sendable {
     }
 
     private static func describe(_ security: ChannelSecurity) -> String {
-        let proof = security.matchedName.map { "proved by the name \($0)" } ?? "proved"
+        let proof =
+            switch security.proof {
+            case .authority: security.matchedName.map { "proved by the name \($0)" } ?? "proved"
+            case .pinnedKey: "proved by its key, which the account names"
+            case .dane: "proved by what DNS says, signed"
+            }
         return "\(security.subject), issued by \(security.issuer), valid until \(security.notAfter), \(proof); names: "
-            + "\(security.names.joined(separator: ", ")); SHA-256 \(security.hexFingerprint)"
-    }
-}
-
-extension ChannelSecurity {
-    /// The fingerprint in hexadecimal digits.
-    var hexFingerprint: String {
-        fingerprint.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined()
+            + "\(security.names.joined(separator: ", ")); SHA-256 \(security.fingerprint.hexadecimal), of the key "
+            + (security.keyFingerprint?.description ?? "unknown")
+            + security.certificates.dropFirst().map { "; above it \($0.subject), valid until \($0.notAfter)" }.joined()
     }
 }

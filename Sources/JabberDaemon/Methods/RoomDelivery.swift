@@ -50,7 +50,8 @@ enum RoomDelivery {
                 answer.withLock { $0 = $0 ?? .refused(error) }
             case .room(room, .left(let departure)):
                 answer.withLock { $0 = $0 ?? .shownOut(departure) }
-            case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+            case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
+                .buddyWentOffline,
                 .subscriptionRequest, .roster, .message, .messageBounced, .receipt, .displayed, .carbon, .invitation,
                 .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
                 break

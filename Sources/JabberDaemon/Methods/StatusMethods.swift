@@ -87,17 +87,7 @@ extension XMPPStream {
     fileprivate func overview() -> JSONObject {
         var document: JSONObject = [:]
         if let jid { document["session"] = .string(jid.description) }
-        if let security {
-            document["security"] = .object(
-                JSONObject(present: [
-                    "version": .string(security.version), "cipher": .string(security.cipher),
-                    "mechanism": mechanism.map(JSONValue.string),
-                    "channelBinding": channelBinding.map(JSONValue.string),
-                    "roundTrips": loginRoundTrips.map { .integer(Int64($0)) },
-                    "name": security.matchedName.map(JSONValue.string), "issuer": .string(security.issuer),
-                    "notAfter": .string(security.notAfter), "fingerprint": .string(security.hexFingerprint),
-                ]))
-        }
+        document.merge(securityDocument())
         document["contacts"] = .integer(Int64(contacts?.count ?? 0))
         document["online"] = .integer(Int64(buddies.count))
         return document

@@ -85,7 +85,8 @@ extension AccountSession {
     nonisolated func take(_ event: XMPPEvent) {
         switch event {
         case .authenticated, .resumed: intake.connectionBegan()
-        case .connected, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .subscriptionRequest, .roster,
+        case .connected, .serverKeyChanged, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+            .subscriptionRequest, .roster,
             .message, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted,
             .notResumed, .disconnected:
             break

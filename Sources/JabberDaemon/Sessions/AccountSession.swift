@@ -41,7 +41,7 @@ actor AccountSession {
     nonisolated let passwords: PasswordSource
     private let log: (@Sendable (StreamLogEntry) -> Void)?
     private let logLevel: StreamLogEntry.Level
-    private let notice: (@Sendable (String) -> Void)?
+    private nonisolated let notice: (@Sendable (String) -> Void)?
     /// Where state is kept.
     nonisolated let paths: RuntimePaths
     /// What logins leave for the next one; `nil` keeps it with the session.
@@ -185,12 +185,12 @@ actor AccountSession {
     private func observedConfiguration(isLasting: Bool, isKept: Bool) async throws(ControlError) -> XMPPConfiguration {
         var configuration = try await configuration()
         configuration.usesStreamManagement = isLasting
-        let (notes, feed) = (notes, feed)
+        let feed = feed
         feed.takeEverything()
         guard isKept else {
             configuration.observer = StreamObserver(
-                event: { event in
-                    notes.note(event)
+                event: { [weak self] event in
+                    self?.note(event)
                     feed.publish(event)
                 }, takesStanzas: { !feed.leavesTheRest })
             return configuration
@@ -198,11 +198,23 @@ actor AccountSession {
         let intake = intake
         configuration.observer = StreamObserver(
             event: { [weak self] event in
-                notes.note(event)
+                self?.note(event)
                 self?.take(event)
                 feed.publish(event)
             }, kept: { intake.kept($0) })
         return configuration
+    }
+
+    /// Takes in what happened, on the stream's executor.
+    private nonisolated func note(_ event: XMPPEvent) {
+        notes.note(event)
+        guard case .serverKeyChanged(let change) = event else { return }
+        func describe(_ key: ServerKey) -> String {
+            "\(key.fingerprint), issued by \(key.issuer), valid until \(key.notAfter)"
+        }
+        notice?(
+            "\(account.name): warning: \(change.new.identity) has a key that was not there at earlier logins: "
+                + "\(describe(change.new)); the last one was \(describe(change.old))")
     }
 
     private func connect(_ stream: XMPPStream) async throws(ControlError) -> XMPPStream {
@@ -211,13 +223,21 @@ actor AccountSession {
             try await stream.connect()
             return stream
         } catch {
-            let failure = ControlError(error, account: name)
+            var failure = ControlError(error, account: name)
+            if let remedy = remedy(error) { failure.message += " " + remedy }
             if error.code == .authenticationRefused, !account.renewsProof { refusal = failure }
             // The proxy may have refused the password: it is asked for again.
             if error.code == .invalidConfiguration { proxy = nil }
             if store != nil { await lay(down: stream) }
             throw failure
         }
+    }
+
+    /// What to do about a server that has another key than the one that the account names.
+    private func remedy(_ error: XMPPError) -> String? {
+        guard account.isKnownByKey, let key = error.presentedKey else { return nil }
+        return "If that key is the right one: "
+            + (logins == nil ? "--pin \(key)" : "jabberctl account set \(account.name) --pin \(key)")
     }
 
     /// The password that the user gave or that was found before.

@@ -56,7 +56,8 @@ actor LoginMemoryFile: LoginMemoryStore {
     /// - Parameters:
     ///   - files: The account's files.
     ///   - jid: Its bare address.
-    ///   - includingProofs: Whether to forget too how strong the logins have been, and what the server offered.
+    ///   - includingProofs: Whether to forget too how strong the logins have been, which keys the server had, and what it
+    ///     offered.
     /// - Returns: How many tokens there were.
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
     static func forget(_ files: AccountFiles, _ jid: JID, includingProofs: Bool) throws(ControlError) -> Int {
@@ -69,6 +70,7 @@ actor LoginMemoryFile: LoginMemoryStore {
             if includingProofs {
                 memory.hasUsedSCRAM = false
                 memory.hasUsedChannelBinding = false
+                memory.serverKeys = []
                 memory.offered = nil
             }
             try write(memory, of: jid, to: path)
@@ -90,6 +92,8 @@ actor LoginMemoryFile: LoginMemoryStore {
         memory.hasUsedSCRAM = object.bool("hasUsedSCRAM") ?? false
         memory.hasUsedChannelBinding = object.bool("hasUsedChannelBinding") ?? false
         memory.token = object["token"]?.objectValue.flatMap(token)
+        memory.serverKeys = (object["serverKeys"]?.arrayValue ?? []).prefix(ServerKey.maximumRemembered)
+            .compactMap { $0.objectValue.flatMap(serverKey) }
         memory.offered = object["offered"]?.objectValue.map(offered)
         return memory
     }
@@ -101,6 +105,15 @@ actor LoginMemoryFile: LoginMemoryStore {
         else { return nil }
         return LoginToken(
             mechanism: SASLMechanismName(rawValue: mechanism), bytes: Array(secret.utf8), expiry: expiry, count: count)
+    }
+
+    private static func serverKey(_ object: JSONObject) -> ServerKey? {
+        guard let identity = object.string("identity"),
+            let fingerprint = object.string("fingerprint").flatMap({ KeyFingerprint($0) })
+        else { return nil }
+        return ServerKey(
+            identity: identity, fingerprint: fingerprint, issuer: object.string("issuer") ?? "",
+            notAfter: object.string("notAfter") ?? "")
     }
 
     private static func offered(_ object: JSONObject) -> OfferedFeatures {
@@ -125,6 +138,15 @@ actor LoginMemoryFile: LoginMemoryStore {
                 "secret": .string(String(decoding: token.bytes, as: UTF8.self)),
                 "expiry": .string(token.expiry.description), "count": .integer(Int64(token.count)),
             ])
+        }
+        if !memory.serverKeys.isEmpty {
+            object["serverKeys"] = .array(
+                memory.serverKeys.map { key in
+                    [
+                        "identity": .string(key.identity), "fingerprint": .string(key.fingerprint.description),
+                        "issuer": .string(key.issuer), "notAfter": .string(key.notAfter),
+                    ]
+                })
         }
         if let offered = memory.offered {
             object["offered"] = .object(

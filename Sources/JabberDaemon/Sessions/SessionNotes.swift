@@ -62,7 +62,8 @@ final class SessionNotes: Sendable {
         case .subscriptionRequest(let request):
             guard let jid = request.from?.bare else { return }
             note(SubscriptionRequest(jid: jid, text: request.status, at: request.delay?.stamp ?? .now))
-        case .connected, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .roster, .message, .messageBounced,
+        case .connected, .serverKeyChanged, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .roster, .message,
+            .messageBounced,
             .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted, .resumed, .notResumed,
             .disconnected:
             break

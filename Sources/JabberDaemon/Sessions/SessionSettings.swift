@@ -40,6 +40,15 @@ struct SessionSettings: Sendable {
         configuration.proxy = account.proxy.flatMap(ProxyAddress.init).map {
             ConnectionProxy($0, password: $0.password)
         }
+        if account.isKnownByKey {
+            guard !account.pins.isEmpty else {
+                throw ControlError(
+                    .configuration, "the server is to be known by its key, and none is named; name one with --pin")
+            }
+            configuration.trust = .keys(account.pins.compactMap { KeyFingerprint($0) })
+        } else if account.trust == .dane {
+            configuration.trust = .dane
+        }
         configuration.allowsWeakerLogin = account.allowPlain
         configuration.software = SoftwareIdentity(name: "jabberctl", version: ProductVersion.current)
         jid = address.bare

@@ -26,7 +26,8 @@ enum EventDocument {
             return self.presence(presence, session).map { [$0] } ?? []
         case .roster(.changed(let change, _)):
             return [roster(change, session)]
-        case .connected, .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .subscriptionRequest,
+        case .connected, .serverKeyChanged, .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+            .subscriptionRequest,
             .roster, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             return []
         }

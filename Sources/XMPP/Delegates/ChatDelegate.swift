@@ -13,6 +13,9 @@ public protocol ChatDelegate: AnyObject, Sendable {
     /// The server speaks XMPP; negotiation goes on.
     func streamDidConnect(_ stream: XMPPStream) async
 
+    /// The server has another key than at every login that is remembered. The login goes on: ``XMPPStream/disconnect()`` ends it.
+    func stream(_ stream: XMPPStream, serverDidChangeKey change: ServerKeyChange) async
+
     /// The session is established under `jid`, the full address that the server bound.
     func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async
 
@@ -56,6 +59,8 @@ public protocol ChatDelegate: AnyObject, Sendable {
 extension ChatDelegate {
     /// Does nothing.
     public func streamDidConnect(_ stream: XMPPStream) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, serverDidChangeKey change: ServerKeyChange) async {}
     /// Does nothing.
     public func stream(_ stream: XMPPStream, didAuthenticateAs jid: JID) async {}
     /// Does nothing.

@@ -79,6 +79,7 @@ final class DelegatePump: Sendable {
         let stream = delivery.stream
         switch delivery.event {
         case .connected: await delegate.streamDidConnect(stream)
+        case .serverKeyChanged(let change): await delegate.stream(stream, serverDidChangeKey: change)
         case .authenticated(let jid): await delegate.stream(stream, didAuthenticateAs: jid)
         case .presence(let presence): await delegate.stream(stream, didReceive: presence)
         case .buddyCameOnline(let buddy): await delegate.stream(stream, buddyCameOnline: buddy)
@@ -106,7 +107,8 @@ final class DelegatePump: Sendable {
         case .displayed(let id, let jid): await delegate.stream(stream, didDisplayUpTo: id, from: jid)
         case .carbon(let carbon): await delegate.stream(stream, didReceive: carbon)
         case .invitation(let invitation): await delegate.stream(stream, didReceive: invitation)
-        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+        case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
+            .buddyWentOffline,
             .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             break
         }

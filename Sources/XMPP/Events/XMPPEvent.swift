@@ -7,6 +7,9 @@ public import XMPPProtocol
 public enum XMPPEvent: Sendable, Hashable {
     /// The server speaks XMPP; negotiation goes on.
     case connected
+    /// The server has another key than at every login that is remembered (RFC 7590 §3.6); the login goes on. Told each time
+    /// until a login has succeeded with it.
+    case serverKeyChanged(ServerKeyChange)
     /// The session is established under this full address.
     case authenticated(JID)
     /// A presence stanza arrived; its sender is filled in (RFC 6121 §4).
@@ -52,7 +55,8 @@ extension XMPPEvent {
     var concernsMessages: Bool {
         switch self {
         case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: true
-        case .connected, .authenticated, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+        case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
+            .buddyWentOffline,
             .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             false
         }

@@ -205,7 +205,9 @@ final class StreamScout: @unchecked Sendable {
         case .success(let properties):
             security = ChannelSecurity(properties)
             listen()
-            perform(machine.tlsEstablished(.verifiedTLS(channelBindings: properties.channelBindings)))
+            perform(
+                machine.tlsEstablished(
+                    .verifiedTLS(channelBindings: properties.channelBindings, tlsVersion: properties.versionNumber)))
         }
     }
 }

@@ -16,11 +16,11 @@ package final class TLSContextCache: Sendable {
     /// Makes an empty cache.
     package init() {}
 
-    /// The context for a file of certificate authorities, or for the system's, and a certificate to show.
+    /// The context for what to trust, and a certificate to show.
     func context(
-        authorities file: String?, certificate: ClientCertificate? = nil
+        trusting anchors: TrustAnchors, certificate: ClientCertificate? = nil
     ) throws(TLSError) -> TLSContext {
-        let key = Key(anchors: file.map(TrustAnchors.file) ?? .system, identity: certificate?.identity)
+        let key = Key(anchors: anchors, identity: certificate?.identity)
         let known = contexts.withLock { $0[key] }
         if let known { return known }
         let context = try TLSContext.client(trust: key.anchors, identity: key.identity)

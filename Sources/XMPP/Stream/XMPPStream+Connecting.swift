@@ -62,12 +62,14 @@ extension XMPPStream {
         _ target: ConnectionTarget, _ context: TLSContext, isCautious: Bool
     ) async -> AttemptOutcome {
         await prepareToken()
+        beginPhase(isAnew: true)
         // What is still in the delegates' hands was not counted: the server sends it again. What the store is at work on counts in
         // the session as it was.
         ledger.forget()
         while keeping?.isAtWork == true { _ = await wait(for: .settling, heedsCancellation: false) }
         let transport: any ByteTransport
         do {
+            attemptProof = try await proof(of: target, isGiven: override != nil)
             log(.step, "connecting to \(target)")
             transport = try await open(target)
         } catch {
@@ -109,6 +111,7 @@ extension XMPPStream {
     func beginAttempt(at target: ConnectionTarget, _ machine: StreamStateMachine, _ context: TLSContext) {
         self.machine = machine
         attemptGotFeatures = false
+        hasMissedTLSSession = false
         attemptEnd = nil
         security = nil
         endpoint = target.description
@@ -165,7 +168,8 @@ extension XMPPStream {
             let tls = try TLSTransport(
                 over: lower, context: tlsContext,
                 role: .client(identity(at: target), offersProtocol: target.security == .directTLS),
-                mode: isDirect ? .direct : .startTLS(pendingInput: pending), clock: configuration.clock)
+                mode: isDirect ? .direct : .startTLS(pendingInput: pending), resumingFor: tlsSessionOwner,
+                dane: attemptProof, clock: configuration.clock)
             take(tls)
             let generation = generation
             tls.handshake(timeout: configuration.timeouts.tls) { [weak self] result in
@@ -183,15 +187,18 @@ extension XMPPStream {
         guard generation == self.generation else { return }
         switch result {
         case .failure(let error):
-            attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain)
+            hasMissedTLSSession = tls.hasOfferedSession && !error.concernsCertificate
+            attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain, presentedKey: tls.presentedKey)
             perform(machine.transportEnded("\(error)"))
         case .success(let properties):
             let security = ChannelSecurity(properties)
             self.security = security
+            if let identity = properties.identity { meet(security, identity: identity.domain) }
             showedLife()
             reached(.secured(security))
             log(.step, "secured with \(properties.version), \(properties.cipher)")
-            let channel = SecureChannel.verifiedTLS(channelBindings: properties.channelBindings)
+            let channel = SecureChannel.verifiedTLS(
+                channelBindings: properties.channelBindings, tlsVersion: properties.versionNumber)
             if case .webSocket(let path)? = attemptTarget?.security { return openWebSocket(path, over: tls, channel) }
             tls.start(eventHandler())
             perform(machine.tlsEstablished(channel))
@@ -289,18 +296,6 @@ extension TLSProperties {
     }
 }
 
-extension ChannelSecurity {
-    /// What a handshake brought.
-    init(_ properties: TLSProperties) {
-        let certificate = properties.certificates.first
-        self.init(
-            version: properties.version, cipher: properties.cipher, subject: certificate?.subject ?? "",
-            issuer: certificate?.issuer ?? "", notAfter: certificate?.notAfter ?? "",
-            names: certificate?.names.map(\.description) ?? [], matchedName: properties.matchedName?.description,
-            fingerprint: certificate?.fingerprint ?? [])
-    }
-}
-
 extension XMPPError {
     /// Why no connection could be made.
     init(_ error: ConnectError, domain: String) {
@@ -311,14 +306,16 @@ extension XMPPError {
             case .allAddressesFailed: .connectionFailed
             case .proxyFailed(_, _, let error) where error.concernsTarget: .connectionFailed
             case .proxyFailed(_, _, let error): error.concernsSettings ? .invalidConfiguration : .proxyFailed
-            case .resolverFailed, .timedOut: .resolverFailed
+            case .resolverFailed, .notVerifiable, .timedOut: .resolverFailed
             case .cancelled: .cancelled
             }
         self.init(code, "Cannot connect for \(domain): \(error).")
     }
 
     /// Why the channel could not be secured.
-    init(_ error: TLSError, domain: String) {
+    ///
+    /// - Parameter presentedKey: SHA-256 of the key that the server has shown.
+    init(_ error: TLSError, domain: String, presentedKey: [UInt8]? = nil) {
         let code: Code
         if error.concernsCertificate {
             code = .certificateRejected
@@ -328,5 +325,6 @@ extension XMPPError {
             code = .tlsFailed
         }
         self.init(code, "No secure connection for \(domain): \(error). Nothing secret was sent.")
+        if error.concernsCertificate { self.presentedKey = presentedKey.flatMap { KeyFingerprint($0) } }
     }
 }

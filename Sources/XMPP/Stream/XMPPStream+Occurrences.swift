@@ -54,6 +54,7 @@ extension XMPPStream {
 
     /// Tells the observer how far the stream has come.
     func reached(_ milestone: StreamMilestone) {
+        measure(milestone)
         configuration.observer?.milestone(milestone)
     }
 
@@ -81,6 +82,7 @@ extension XMPPStream {
         isSessionAlive = true
         loginRoundTrips = transport?.roundTrips
         rememberOffer()
+        rememberKey()
         sessionExpiry?.cancel()
         sessionExpiry = nil
         // The server decides on the address (RFC 6120 §7.6): from now on it is the own one.
@@ -104,6 +106,7 @@ extension XMPPStream {
         let error = attemptEnd ?? XMPPError(end, domain: configuration.jid.domainpart)
         if let waiter = attempt {
             attempt = nil
+            forgetTLSSessions()
             waiter.resume(returning: .failed(error, spokeXMPP: attemptGotFeatures || end.isFinal))
         } else if let error, outlivesConnection, !isDisconnecting, !error.isPermanent, resumableState?.id != nil {
             interrupt(error)

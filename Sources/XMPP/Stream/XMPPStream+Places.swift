@@ -6,7 +6,7 @@ internal import XMPPTransport
 
 extension XMPPStream {
     /// The place that the user names, if any.
-    private var override: ConnectionTarget? {
+    var override: ConnectionTarget? {
         if let address = configuration.webSocket { return ConnectionTarget(address) }
         return configuration.host.map {
             ConnectionTarget(
@@ -24,11 +24,13 @@ extension XMPPStream {
 
     func tryTargets() async -> Result<JID, XMPPError> {
         let domain = configuration.jid.connectDomain
+        loginPhases = []
+        beginPhase()
         let targets: [ConnectionTarget]
         let context: TLSContext
         do {
             context = try configuration.tlsContexts.context(
-                authorities: configuration.certificateAuthorityFile, certificate: configuration.clientCertificate)
+                trusting: configuration.trustAnchors, certificate: configuration.clientCertificate)
         } catch {
             return .failure(XMPPError(.invalidConfiguration, "TLS cannot be set up: \(error)."))
         }
@@ -43,7 +45,7 @@ extension XMPPStream {
         await recall()
         var failures: [XMPPError] = []
         if let outcome = await tryEach(of: targets, context, &failures) { return outcome }
-        let others = await alternatives(after: failures, context)
+        let others = await alternatives(after: failures)
         if !others.isEmpty { reached(.resolved(others.map(StreamPlace.init))) }
         if let outcome = await tryEach(of: others, context, &failures) { return outcome }
         if Task.isCancelled || isDisconnecting {
@@ -93,9 +95,13 @@ extension XMPPStream {
         }
     }
 
-    /// Tries one place, twice where the first time relied too much on what was offered before.
+    /// Tries one place, and again where that relied too much on what there was before.
     func tryPlace(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
-        let outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
+        var outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
+        if case .failed(let error?, spokeXMPP: false) = outcome, hasMissedTLSSession {
+            log(.step, "\(error) Trying again without resuming the TLS session of before.")
+            outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
+        }
         guard case .failed(let error?, _) = outcome, machine.hasAnticipated, error.mayComeOfHaste else {
             return outcome
         }

@@ -44,7 +44,8 @@ extension XMPPStream {
         _ first: ConnectionTarget, _ others: ArraySlice<ConnectionTarget>, _ context: TLSContext
     ) {
         let others = others.filter { !$0.isWebSocket }
-        guard !others.isEmpty else { return }
+        // What DNS says about each place has to be known before it is gone to.
+        guard !others.isEmpty, configuration.trust != .dane else { return }
         race = PlaceRace(first: first, context: context, waiting: others[...])
         armRace()
     }
@@ -164,13 +165,17 @@ extension XMPPStream {
             return .failed(nil, spokeXMPP: false)
         }
         keeping?.forgetReceived()
+        beginPhase(isAnew: true)
         var machine = scout.machine
         // What was sent or handled meanwhile is with the machine of the place that was tried first.
         machine.inherit(self.machine.resumableState)
         beginAttempt(at: scout.target, machine, context)
         reached(.connected(StreamPlace(scout.target)))
         security = scout.security
-        if let security = scout.security { reached(.secured(security)) }
+        if let security = scout.security {
+            meet(security, identity: identity(at: scout.target).domain)
+            reached(.secured(security))
+        }
         take(transport)
         framing = .document
         parser = scout.parser

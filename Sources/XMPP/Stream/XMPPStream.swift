@@ -70,8 +70,12 @@ public actor XMPPStream {
     var opening: Task<Result<any ByteTransport, ConnectError>, Never>?
     /// The places that are tried beside it.
     var race: PlaceRace?
+    /// Whether the handshake of the present attempt has failed after a TLS session was offered: some servers take offence.
+    var hasMissedTLSSession = false
     /// Where the present attempt goes.
     var attemptTarget: ConnectionTarget?
+    /// What DNS says about the certificate there.
+    var attemptProof: DANEProof?
     var tlsContext: TLSContext?
     var attemptEnd: XMPPError?
     /// What earlier logins of the account left; `nil` before connecting.
@@ -139,6 +143,10 @@ public actor XMPPStream {
     public internal(set) var features: StreamFeatures?
     /// How the channel is protected; `nil` without TLS.
     public internal(set) var security: ChannelSecurity?
+    /// Set where the server's key is another one than at every login that is remembered.
+    public internal(set) var keyChange: ServerKeyChange?
+    /// The key of the server on the present connection.
+    var serverKey: ServerKey?
     /// The SASL mechanism that succeeded.
     public internal(set) var mechanism: String?
     /// What the login was bound to, `tls-exporter` (RFC 9266) or `tls-server-end-point` (RFC 5929): nobody can have sat between
@@ -149,6 +157,11 @@ public actor XMPPStream {
     /// How often one side had to wait for the other on the present connection, from its first byte to the session: round
     /// trips, those of TLS included and those of TCP not.
     public internal(set) var loginRoundTrips: Int?
+    /// What each part of the way to the session on the present connection took, in order; of an attempt that failed, the parts
+    /// that were done.
+    public internal(set) var loginPhases: [LoginPhase] = []
+    /// When the present part began.
+    var loginClock = LoginClock(begin: .zero)
     /// Why the stream ended.
     var disconnection: XMPPError?
 
@@ -282,24 +295,4 @@ struct IQWaiter {
     let to: JID?
     let continuation: CheckedContinuation<Result<IQ, XMPPError>, Never>
     let timer: any ScheduledTimer
-}
-
-/// How a channel is protected, for people to see.
-public struct ChannelSecurity: Sendable, Hashable {
-    /// `TLSv1.2` or `TLSv1.3`.
-    public var version: String
-    /// The cipher suite, as OpenSSL names it.
-    public var cipher: String
-    /// Whose certificate the server showed, as one line.
-    public var subject: String
-    /// Who issued it, as one line.
-    public var issuer: String
-    /// End of its validity, in UTC.
-    public var notAfter: String
-    /// The names it is made out to.
-    public var names: [String]
-    /// The name that proved the domain.
-    public var matchedName: String?
-    /// SHA-256 of the certificate, 32 bytes.
-    public var fingerprint: [UInt8]
 }

@@ -28,6 +28,8 @@ package enum SASLError: Error, Hashable, Sendable, CustomStringConvertible {
     case iterationCountTooLow(minimum: Int)
     /// The iteration count is so high that working it out would be a denial of service (RFC 5802 §9).
     case iterationCountTooHigh(maximum: Int)
+    /// The server's TLS is of another version than ours: it is another channel (XEP-0515).
+    case tlsVersionsDiffer
     /// The lists of mechanisms and channel bindings were changed on their way to us (XEP-0474).
     case downgradeDetected
     /// The stored keys were made for another hash, salt or iteration count; the password is needed.
@@ -57,6 +59,7 @@ package enum SASLError: Error, Hashable, Sendable, CustomStringConvertible {
         case .saltTooShort(let minimum): "the server's salt is shorter than \(minimum) bytes"
         case .iterationCountTooLow(let minimum): "the server asks for fewer than \(minimum) iterations"
         case .iterationCountTooHigh(let maximum): "the server asks for more than \(maximum) iterations"
+        case .tlsVersionsDiffer: "the server's TLS has another version than ours: somebody sits in between"
         case .downgradeDetected: "the offered mechanisms were tampered with on their way"
         case .staleKeys: "the stored keys no longer fit what the server asks for; the password is needed"
         case .serverRefused(let error): "the server refused: \(error.rawValue)"

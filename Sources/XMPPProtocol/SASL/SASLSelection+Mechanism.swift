@@ -8,12 +8,14 @@ extension SASLSelection {
     /// - Parameters:
     ///   - credentials: those that the selection was made for.
     ///   - advertisement: the offer that the selection was made from.
+    ///   - tlsVersion: that of the channel (XEP-0515).
     ///   - nonce: fresh and unpredictable, visible ASCII without comma; used by SCRAM.
     ///   - limits: what SCRAM accepts from the server.
     /// - Throws: ``SASLError`` when the credentials cannot be used with the mechanism.
     package func makeMechanism(
         credentials: SASLCredentials,
         advertisement: SASLAdvertisement,
+        tlsVersion: UInt16? = nil,
         nonce: String,
         limits: SCRAMLimits = SCRAMLimits()
     ) throws(SASLError) -> any SASLMechanism {
@@ -23,7 +25,7 @@ extension SASLSelection {
                 digest: scram.digest, username: account.username,
                 secret: try Self.scramSecret(account, digest: scram.digest),
                 authorizationID: account.authorizationID, binding: binding, nonce: nonce,
-                advertisement: advertisement, limits: limits)
+                advertisement: advertisement, tlsVersion: tlsVersion, limits: limits)
         }
         if name == .external { return ExternalMechanism(authorizationID: account.authorizationID) }
         if name == .oauthBearer {

@@ -15,22 +15,31 @@ package struct SCRAMKeyDerivation: Sendable {
     /// The iteration count that the server sent.
     package let iterations: Int
     private let password: SecretBytes
+    /// Whether the salted password is wanted, and not only what comes from it (XEP-0480 §3).
+    private let keepsSaltedPassword: Bool
 
     /// Describes the work; does none of it.
     ///
-    /// - Parameter password: prepared already (RFC 5802 §2.2).
-    package init(digest: Digest, salt: [UInt8], iterations: Int, password: SecretBytes) {
+    /// - Parameters:
+    ///   - password: prepared already (RFC 5802 §2.2).
+    ///   - keepsSaltedPassword: whether ``SCRAMKeyMaterial/saltedPassword`` is wanted.
+    package init(
+        digest: Digest, salt: [UInt8], iterations: Int, password: SecretBytes, keepsSaltedPassword: Bool = false
+    ) {
         self.digest = digest
         self.salt = salt
         self.iterations = iterations
         self.password = password
+        self.keepsSaltedPassword = keepsSaltedPassword
     }
 
     /// Does the work. It cannot be called off once begun.
     ///
     /// - Throws: ``CryptoError``.
     package func keys() throws(CryptoError) -> SCRAMKeyMaterial {
-        try SCRAMKeyMaterial(digest: digest, password: password, salt: salt, iterations: iterations)
+        try SCRAMKeyMaterial(
+            digest: digest, password: password, salt: salt, iterations: iterations,
+            keepsSaltedPassword: keepsSaltedPassword)
     }
 }
 
@@ -38,6 +47,7 @@ extension SCRAMKeyDerivation: Equatable {
     /// Whether a server asked for the same; the password is not looked at.
     package static func == (left: SCRAMKeyDerivation, right: SCRAMKeyDerivation) -> Bool {
         left.digest == right.digest && left.salt == right.salt && left.iterations == right.iterations
+            && left.keepsSaltedPassword == right.keepsSaltedPassword
     }
 }
 

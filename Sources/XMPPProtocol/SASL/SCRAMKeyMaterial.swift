@@ -16,31 +16,41 @@ package struct SCRAMKeyMaterial: Sendable {
     package let clientKey: SecretBytes
     /// Proves the server to us. Whoever has it can pose as the server.
     package let serverKey: SecretBytes
+    /// What both come from, where it was asked for. As good as the password too.
+    package let saltedPassword: SecretBytes?
 
     /// Keys that were derived, and kept, before.
-    package init(digest: Digest, salt: [UInt8], iterations: Int, clientKey: SecretBytes, serverKey: SecretBytes) {
+    package init(
+        digest: Digest, salt: [UInt8], iterations: Int, clientKey: SecretBytes, serverKey: SecretBytes,
+        saltedPassword: SecretBytes? = nil
+    ) {
         self.digest = digest
         self.salt = salt
         self.iterations = iterations
         self.clientKey = clientKey
         self.serverKey = serverKey
+        self.saltedPassword = saltedPassword
     }
 
     /// Derives the keys: this is where the iterations are worked through.
     ///
-    /// - Parameter password: prepared already (RFC 5802 §2.2).
+    /// - Parameters:
+    ///   - password: prepared already (RFC 5802 §2.2).
+    ///   - keepsSaltedPassword: whether ``saltedPassword`` is kept as well.
     /// - Throws: ``CryptoError``.
     package init(
         digest: Digest,
         password: SecretBytes,
         salt: [UInt8],
-        iterations: Int
+        iterations: Int,
+        keepsSaltedPassword: Bool = false
     ) throws(CryptoError) {
         let salted = try PBKDF2.derive(password: password, salt: salt, iterations: iterations, using: digest)
         self.init(
             digest: digest, salt: salt, iterations: iterations,
             clientKey: SecretBytes(try HMAC.authenticate(Array("Client Key".utf8), key: salted, using: digest)),
-            serverKey: SecretBytes(try HMAC.authenticate(Array("Server Key".utf8), key: salted, using: digest)))
+            serverKey: SecretBytes(try HMAC.authenticate(Array("Server Key".utf8), key: salted, using: digest)),
+            saltedPassword: keepsSaltedPassword ? salted : nil)
     }
 
     /// Whether these keys are the ones for what a server asks.

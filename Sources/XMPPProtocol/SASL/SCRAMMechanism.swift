@@ -2,7 +2,7 @@
 
 package import XMPPCrypto
 
-/// SCRAM with any hash, with and without channel binding (RFC 5802, RFC 7677, XEP-0474).
+/// SCRAM with any hash, with and without channel binding (RFC 5802, RFC 7677, XEP-0474, XEP-0515).
 ///
 /// Neither side shows the password; success is believed only once the server has proven that it knows the
 /// password's verifier, be it in `<success/>` or in a last challenge.
@@ -22,6 +22,7 @@ package struct SCRAMMechanism: SASLMechanism {
     private let nonce: [UInt8]
     private let binding: ChannelBinding
     private let advertisement: SASLAdvertisement
+    private let tlsVersion: UInt16?
     private let limits: SCRAMLimits
     private var secret: SCRAMSecret?
     private var phase = Phase.initial
@@ -37,6 +38,7 @@ package struct SCRAMMechanism: SASLMechanism {
     ///   - binding: the GS2 flag; ``ChannelBinding/bound(_:)`` makes this the `-PLUS` mechanism.
     ///   - nonce: fresh and unpredictable, visible ASCII without comma (``RandomSource/identifier()`` will do).
     ///   - advertisement: what the server offered, for the check of XEP-0474.
+    ///   - tlsVersion: that of the channel, for the check of XEP-0515; `nil` compares nothing.
     ///   - limits: what to accept from the server.
     /// - Throws: ``SASLError/invalidUsername`` for an empty name or one with U+0000 (RFC 5802 §7, `saslname`);
     ///   ``SASLError/malformedMessage`` for a nonce that is none.
@@ -48,6 +50,7 @@ package struct SCRAMMechanism: SASLMechanism {
         binding: ChannelBinding = .none,
         nonce: String,
         advertisement: SASLAdvertisement,
+        tlsVersion: UInt16? = nil,
         limits: SCRAMLimits = SCRAMLimits()
     ) throws(SASLError) {
         let nonceBytes = Array(nonce.utf8)
@@ -58,6 +61,7 @@ package struct SCRAMMechanism: SASLMechanism {
         self.binding = binding
         self.nonce = nonceBytes
         self.advertisement = advertisement
+        self.tlsVersion = tlsVersion
         self.limits = limits
         let identity: [UInt8] = if let authorizationID { try GS2Name.escape(authorizationID, prefix: "a=") } else { [] }
         gs2Header = Array(binding.flag.utf8) + [UInt8(ascii: ",")] + identity + [UInt8(ascii: ",")]
@@ -173,6 +177,7 @@ package struct SCRAMMechanism: SASLMechanism {
 
     /// XEP-0474: when the server says what it offered, that must be what we saw.
     private func checkDowngrade(_ first: SCRAMServerFirst) throws(SASLError) {
+        try checkTLSVersion(first)
         guard let sent = first.downgradeHash else { return }
         do throws(CryptoError) {
             let expected = try advertisement.downgradeHash(using: digest)
@@ -181,6 +186,15 @@ package struct SCRAMMechanism: SASLMechanism {
             throw .crypto(error)
         }
         throw .downgradeDetected
+    }
+
+    /// XEP-0515 §5.2: where both sides do not have the same version of TLS, they have not the same channel. Who takes the
+    /// attribute away, or changes it, is found out by the server: it is part of what is proven.
+    private func checkTLSVersion(_ first: SCRAMServerFirst) throws(SASLError) {
+        guard let sent = first.tlsVersion, let tlsVersion else { return }
+        let digits = String(tlsVersion, radix: 16)
+        let expected = String(repeating: "0", count: 4 - digits.utf8.count) + digits
+        guard sent == Array(expected.utf8) else { throw .tlsVersionsDiffer }
     }
 
     private func keys(for first: SCRAMServerFirst) throws(SASLError) -> SCRAMKeyMaterial {

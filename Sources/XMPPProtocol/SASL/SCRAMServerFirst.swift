@@ -12,6 +12,8 @@ internal struct SCRAMServerFirst: Hashable {
     let iterations: Int
     /// The decoded `h` of XEP-0474, when the server sent one.
     let downgradeHash: [UInt8]?
+    /// `t` of XEP-0515 as written, when the server sent one: the version of its TLS.
+    let tlsVersion: [UInt8]?
 
     /// Reads `message`; `clientNonce` is what the server's nonce must begin with.
     ///
@@ -30,6 +32,7 @@ internal struct SCRAMServerFirst: Hashable {
         nonce = try Self.nonce(attributes[0].value, extending: clientNonce)
         salt = try Self.salt(attributes[1].value, limits: limits)
         iterations = try Self.iterations(attributes[2].value, limits: limits)
+        tlsVersion = attributes.first { $0.name == UInt8(ascii: "t") }?.value
         if let hash = attributes.first(where: { $0.name == UInt8(ascii: "h") }) {
             guard let bytes = Base64.decode(hash.value) else { throw .malformedMessage }
             downgradeHash = bytes

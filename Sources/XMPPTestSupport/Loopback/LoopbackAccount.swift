@@ -42,6 +42,8 @@ final class LoopbackAccount {
     var archive: [LoopbackArchived] = []
     /// Tokens by the name of the installation that they were given to.
     var tokens: [String: LoopbackTokens] = [:]
+    /// The mechanisms for which a client has brought the salted password (XEP-0480).
+    var upgrades: [String] = []
     private var keys: [Digest: SCRAMKeyMaterial] = [:]
 
     init(jid: JID, password: String?) {

@@ -41,11 +41,15 @@ struct LoopbackAuthenticator {
     let bindings: [ChannelBindingType: [UInt8]]
     /// The account that the client's certificate names.
     let certified: JID?
+    /// The version of TLS that is told (XEP-0515); `nil` tells none.
+    let tlsVersion: UInt16?
     private var state = State.idle
 
     init(
-        mechanisms: [String], iterations: Int, bindings: [ChannelBindingType: [UInt8]], certified: JID? = nil
+        mechanisms: [String], iterations: Int, bindings: [ChannelBindingType: [UInt8]], certified: JID? = nil,
+        tlsVersion: UInt16? = nil
     ) {
+        self.tlsVersion = tlsVersion
         self.certified = certified
         self.mechanisms = mechanisms
         self.iterations = iterations
@@ -161,7 +165,9 @@ struct LoopbackAuthenticator {
                     iterations: iterations))
         else { return .failure(.temporaryAuthFailure) }
         let nonce = clientNonce + SecureRandom().identifier()
-        let answer = "r=\(nonce),s=\(Base64.encode(keys.salt)),i=\(keys.iterations)"
+        let answer =
+            "r=\(nonce),s=\(Base64.encode(keys.salt)),i=\(keys.iterations)"
+            + (tlsVersion.map { ",t=0\(String($0, radix: 16))" } ?? "")
         state = .awaitingProof(
             Exchange(
                 account: known?.jid, keys: keys, header: Array("\(parts[0]),\(parts[1]),".utf8), clientFirst: parts[2],

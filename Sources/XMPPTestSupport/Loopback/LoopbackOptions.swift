@@ -48,6 +48,11 @@ public struct LoopbackOptions: Sendable {
     public var configurationVersion: String?
     /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
     public var iterations = 4_096
+    /// Whether SCRAM tells the version of TLS (XEP-0515).
+    public var tellsTLSVersion = true
+    /// The SCRAM mechanisms, without `-PLUS`, for which clients are asked for what the server lacks (XEP-0480); together with
+    /// SASL2. See ``LoopbackServer/upgrades(of:)``.
+    public var upgrades: [String] = []
     /// Answers every authentication with this failure; `nil` checks the password.
     public var authenticationFailure: SASLFailure.Condition?
 

@@ -29,6 +29,13 @@ extension LoopbackServer {
         try account(username).tokens = [:]
     }
 
+    /// The mechanisms for which a client of an account has brought what the server lacked, in order (XEP-0480).
+    ///
+    /// - Throws: ``TestSupportError`` when there is no such account.
+    public func upgrades(of username: String) throws(TestSupportError) -> [String] {
+        try account(username).upgrades
+    }
+
     /// Adds a buddy, who comes online at once when there is a presence to begin with.
     ///
     /// - Throws: ``TestSupportError`` when the name cannot be a localpart, or the resource not a resourcepart.

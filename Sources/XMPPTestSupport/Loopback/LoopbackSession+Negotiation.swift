@@ -173,7 +173,8 @@ extension LoopbackSession {
     func makeAuthenticator() -> LoopbackAuthenticator {
         LoopbackAuthenticator(
             mechanisms: offeredMechanisms, iterations: router.options.iterations, bindings: bindings,
-            certified: certifiedAccount?.jid)
+            certified: certifiedAccount?.jid,
+            tlsVersion: router.options.tellsTLSVersion ? channel?.versionNumber : nil)
     }
 
     /// Base64, where `=` stands for nothing (RFC 6120 §6.4.2).

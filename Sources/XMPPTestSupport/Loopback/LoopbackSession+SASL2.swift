@@ -16,12 +16,17 @@ extension LoopbackSession {
         var wantedToken: String?
         /// The mechanism of the token that is used.
         var usedToken: String?
+        /// The steps that the client offers to do (XEP-0480 §2.2), without those that are done.
+        var upgrades: [String]
+        /// The step that is under way.
+        var upgrade: LoopbackUpgrade?
 
         init(_ authenticate: Element) {
             userAgent = authenticate.firstChild("user-agent", namespace: Namespace.sasl2)?["id"]
             resume = authenticate.firstChild("resume", namespace: Namespace.streamManagement)
             bind = authenticate.firstChild("bind", namespace: Namespace.bind2)
             wantedToken = authenticate.firstChild("request-token", namespace: Namespace.fast)?["mechanism"]
+            upgrades = authenticate.children("upgrade", namespace: Namespace.saslUpgrade).map(\.text)
             if authenticate.firstChild("fast", namespace: Namespace.fast) != nil {
                 usedToken = authenticate["mechanism"]
             }
@@ -44,6 +49,9 @@ extension LoopbackSession {
         }
         if options.offersStreamManagement { inline.append(Element("sm", namespace: Namespace.streamManagement)) }
         if let tokenFeature { inline.append(tokenFeature) }
+        for name in options.upgrades {
+            feature.append(Element("upgrade", namespace: Namespace.saslUpgrade, text: "UPGR-\(name)"))
+        }
         if !inline.children.isEmpty { feature.append(inline) }
         return feature
     }
@@ -81,6 +89,8 @@ extension LoopbackSession {
             let step = current.respond(bytes) { router.account(named: $0) }
             authenticator = current
             answerExtensible(step)
+        case "next", "task-data":
+            upgrade(element)
         case "abort":
             refuseExtensible(.aborted)
         default:
@@ -96,11 +106,11 @@ extension LoopbackSession {
             refuseExtensible(condition)
         case .success(let account, let data):
             guard let jid = account ?? anonymousAccount() else { return refuseExtensible(.temporaryAuthFailure) }
-            succeedExtensible(jid, data: data)
+            proceedExtensible(jid, data: data)
         }
     }
 
-    private func refuseExtensible(_ condition: SASLFailure.Condition, _ detail: Element? = nil) {
+    func refuseExtensible(_ condition: SASLFailure.Condition, _ detail: Element? = nil) {
         authenticator = nil
         extensible = nil
         let reasons = [Element(condition.rawValue, namespace: Namespace.sasl), detail].compactMap { $0 }
@@ -108,7 +118,7 @@ extension LoopbackSession {
     }
 
     /// The client is who it says; what it asked for is done before it hears of that (XEP-0388 §2.6.1).
-    private func succeedExtensible(_ jid: JID, data: [UInt8]?) {
+    func succeedExtensible(_ jid: JID, data: [UInt8]?) {
         guard let request = extensible else { return }
         authenticator = nil
         extensible = nil

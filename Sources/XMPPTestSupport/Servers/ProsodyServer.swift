@@ -99,7 +99,11 @@ enum ProsodyServer {
         log = { info = "*console" }
         c2s_direct_tls_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
         VirtualHost "\(site.domain)"
-            ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
+            ssl = {
+                certificate = "\(site.certificateFile)", key = "\(site.keyFile)",
+                -- Sessions of TLS can be resumed, which Prosody does without unless told.
+                options = { no_ticket = false }
+            }
         Component "rooms.\(site.domain)" "muc"
             ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
             modules_enabled = { "muc_mam" }

@@ -76,6 +76,27 @@ import XMPPCrypto
         }
     }
 
+    @Test(
+        "a server whose TLS has another version than ours gets no proof (XEP-0515 §5.2)",
+        arguments: [
+            (0x0304, "t=0304", true), (0x0303, "t=0303", true), (0x0304, "t=0303", false), (0x0303, "t=0304", false),
+            (0x0304, "t=304", false), (0x0304, "t=TLSv1.3", false), (nil, "t=0303", true), (0x0304, "x=0303", true),
+        ] as [(UInt16?, String, Bool)])
+    func tlsVersion(_ ours: UInt16?, _ attribute: String, _ isSame: Bool) throws {
+        let row = try SASLVectors.exchange("rfc5802")
+        var mechanism = try SCRAMMechanism(
+            digest: .sha1, username: "user", secret: SCRAMSecret(preparedPassword: SecretBytes("pencil")),
+            nonce: row.client_nonce, advertisement: SASLAdvertisement(mechanisms: [.scramSHA1]), tlsVersion: ours)
+        _ = try mechanism.start()
+        let message = Array("\(row.server_first),\(attribute)".utf8)
+        if isSame {
+            #expect(try mechanism.respond(to: message).starts(with: Array("c=".utf8)))
+        } else {
+            #expect(throws: SASLError.tlsVersionsDiffer) { try mechanism.derivation(for: message) }
+            #expect(throws: SASLError.tlsVersionsDiffer) { try mechanism.respond(to: message) }
+        }
+    }
+
     @Test("the hash of an offer is over its sorted names (XEP-0474)", arguments: SASLVectors.all.ssdp)
     func downgradeHash(row: SASLVectors.Downgrade) throws {
         let offer = SASLAdvertisement(

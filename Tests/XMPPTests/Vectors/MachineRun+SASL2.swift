@@ -16,17 +16,24 @@ extension MachineRun {
             try manage("sm")
             reconnect()
         }
-        secure()
+        secure(bindings: [ChannelBindingData(type: .tlsExporter, bytes: [1, 2, 3])])
         receiveHeader()
         try receive(
-            "<stream:features><authentication xmlns='\(Namespace.sasl2)'><mechanism>SCRAM-SHA-1</mechanism><inline>"
+            "<stream:features><authentication xmlns='\(Namespace.sasl2)'><mechanism>SCRAM-SHA-1-PLUS</mechanism>"
+                + "<mechanism>SCRAM-SHA-1</mechanism>"
+                + "<upgrade xmlns='\(Namespace.saslUpgrade)'>UPGR-SCRAM-SHA-256</upgrade><inline>"
                 + "<sm xmlns='\(Namespace.streamManagement)'/><bind xmlns='\(Namespace.bind2)'/>"
-                + "<fast xmlns='\(Namespace.fast)'><mechanism>HT-SHA-256-NONE</mechanism></fast></inline></authentication>"
-                + "</stream:features>")
+                + "<fast xmlns='\(Namespace.fast)'><mechanism>HT-SHA-256-EXPR</mechanism></fast></inline></authentication>"
+                + "<sasl-channel-binding xmlns='\(Namespace.saslChannelBinding)'><channel-binding type='tls-exporter'/>"
+                + "</sasl-channel-binding></stream:features>")
         try receive(
             "<challenge xmlns='\(Namespace.sasl2)'>\(Base64.encode(Array(Self.serverFirst.utf8)))</challenge>")
         let answer = outcome.elements.last.flatMap { Base64.decode($0.text) } ?? []
         verifier = try Self.verifier(clientFinal: String(decoding: answer, as: UTF8.self))
+        guard state.hasPrefix("next") else { return }
+        try receive(
+            "<continue xmlns='\(Namespace.sasl2)'><additional-data>\(verifier)</additional-data><tasks>"
+                + "<task>UPGR-SCRAM-SHA-256</task></tasks></continue>")
     }
 
     /// The server's proof for the exchange (RFC 5802 §3).

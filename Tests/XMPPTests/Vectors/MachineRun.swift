@@ -174,9 +174,9 @@ struct MachineRun {
         perform(machine.received(.streamOpened(root, contentNamespace: Namespace.client)))
     }
 
-    mutating func secure() {
+    mutating func secure(bindings: [ChannelBindingData] = []) {
         perform(machine.transportConnected(directTLS: true, peerIsLoopback: false))
-        perform(machine.tlsEstablished(.verifiedTLS()))
+        perform(machine.tlsEstablished(.verifiedTLS(channelBindings: bindings)))
         isSecuring = false
     }
 

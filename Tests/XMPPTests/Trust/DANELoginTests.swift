@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SocketIO
+import Testing
+import XMPPTestSupport
+import XMPPTransport
+
+@testable import XMPP
+
+@Suite(
+    "Logins whose server DNS vouches for (RFC 7673)", .enabled(if: SignedNameServer.isExpected), .timeLimit(.minutes(5))
+)
+struct DANELoginTests {
+    /// Every host is this machine.
+    private struct Here: AddressResolver {
+        func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] {
+            [.loopback(port: port)]
+        }
+    }
+
+    /// A configuration that finds its server by a zone with these TLSA records.
+    private func configuration(
+        _ configuration: XMPPConfiguration, port: UInt16, tlsa: [String], isBogus: Bool = false
+    ) async throws -> (XMPPConfiguration, SignedNameServer) {
+        let domain = configuration.jid.domainpart
+        let names = try await SignedNameServer.start(
+            zone: domain,
+            records: ["_xmpp-client._tcp 60 IN SRV 0 0 \(port) xmpp", "xmpp 60 IN A 127.0.0.1"]
+                + tlsa.map { "_\(port)._tcp.xmpp 60 IN TLSA \($0)" })
+        var keys = names.keys
+        if isBogus {
+            let other = try await SignedNameServer.start(zone: domain, records: [])
+            keys = other.keys
+            await other.stop()
+        }
+        let resolver = UnboundResolver(
+            nameServers: .zone(domain + ".", at: .loopback(port: names.port)), trustedKeys: .records(keys))
+        var changed = configuration
+        changed.host = nil
+        changed.port = nil
+        changed.trust = .dane
+        changed.connector = NetworkConnector(services: resolver, verifier: resolver, addresses: Here())
+        return (changed, names)
+    }
+
+    private func login(_ configuration: XMPPConfiguration) async throws -> ChannelSecurity? {
+        let stream = XMPPStream(configuration)
+        try await stream.connect()
+        try await stream.ping()
+        let security = await stream.security
+        await stream.disconnect()
+        return security
+    }
+
+    private func fails(_ configuration: XMPPConfiguration) async -> XMPPError? {
+        await #expect(throws: XMPPError.self) { _ = try await login(configuration) }
+    }
+
+    @Test("a key that signed records name is accepted without any authority, and resumed; another one is refused")
+    func key() async throws {
+        let server = try await verona { $0.certificateFlaw = .selfSigned }
+        var probe = try await server.configuration(for: "romeo")
+        probe.trust = .keys([])
+        let key = try #require(await fails(probe)?.presentedKey)
+        let (good, names) = try await configuration(probe, port: server.port, tlsa: ["3 1 1 \(key)"])
+        #expect(try await login(good)?.proof == .dane)
+        let second = try await login(good)
+        #expect(second?.proof == .dane && second?.isResumed == true)
+        await names.stop()
+        let (bad, others) = try await configuration(
+            probe, port: server.port, tlsa: ["3 1 1 \(String(repeating: "ab", count: 32))"])
+        let before = await server.transcript.count { $0.element.localName == "auth" }
+        #expect(await fails(bad)?.code == .certificateRejected)
+        #expect(await server.transcript.count { $0.element.localName == "auth" } == before)
+        await others.stop()
+        await server.stop()
+    }
+
+    @Test("without records authorities count as ever; with a wrong signature nobody is connected to")
+    func none() async throws {
+        let server = try await verona()
+        let plain = try await server.configuration(for: "romeo")
+        let (none, names) = try await configuration(plain, port: server.port, tlsa: [])
+        #expect(try await login(none)?.proof == .authority)
+        await names.stop()
+        let connections = await server.acceptedConnections
+        let (bogus, others) = try await configuration(plain, port: server.port, tlsa: [], isBogus: true)
+        let error = await fails(bogus)
+        #expect(error?.code == .resolverFailed && error?.message.contains("cannot be verified") == true)
+        #expect(await server.acceptedConnections == connections)
+        await others.stop()
+        await server.stop()
+    }
+
+    @Test("real servers are proven so as well", arguments: ServerKind.expected)
+    func real(kind: ServerKind) async throws {
+        let server = try await kind.start(domain: "example.org", accounts: ["romeo": "orchard"])
+        let plain = try server.configuration(for: "romeo")
+        let key = try #require(try await login(plain)?.keyFingerprint)
+        var stranger = plain
+        stranger.certificateAuthorityFile = nil
+        let (good, names) = try await configuration(stranger, port: server.port, tlsa: ["3 1 1 \(key)"])
+        #expect(try await login(good)?.proof == .dane)
+        await names.stop()
+        await server.stop()
+    }
+}
