@@ -113,7 +113,7 @@ struct SendTests {
     }
 
     @Test("a full daemon keeps no command beyond its time, and the error says why and what to do")
-    func fullDaemon() async {
+    func fullDaemon() async throws {
         let clock = TestClock()
         let (refusals, refused) = AsyncStream<Void>.makeStream()
         let asked = Locked(0)
@@ -129,13 +129,14 @@ struct SendTests {
                 throw ControlError(.busy, "the daemon has 64 clients already; end some")
             }
         ])
-        async let running = jabberctl(
-            "send", "a@b", "hi", "--timeout", "2", daemon: full, in: Surroundings(clock: clock))
+        let running = Task {
+            await jabberctl("send", "a@b", "hi", "--timeout", "2", daemon: full, in: Surroundings(clock: clock))
+        }
         for await _ in refusals { break }
         // The limit's timer, and that of the pause before the daemon is asked again.
-        await clock.waitForTimers(2)
+        try await Patience.wait(for: "the pause, and the limit beside it") { clock.timerCount == 2 }
         await clock.advance(by: .milliseconds(100))
-        let run = await running
+        let run = await running.value
         #expect(run.code == 5 && run.asked.count == 2)
         #expect(
             run.errors == "jabberctl: no answer within 2 s (--timeout): the daemon has 64 clients already; end some\n")
