@@ -34,7 +34,7 @@ package enum ProxyProgram: String, Sendable, Hashable, CaseIterable {
     package func start(username: String? = nil, password: String = "") async throws(TestSupportError) -> PrivateProxy {
         guard let program else { throw TestSupportError("\(rawValue) is not installed") }
         let folder = try TemporaryFolder(prefix: "xmpp-proxy")
-        let port = try Self.freePort()
+        let port = try FreePorts.take()
         var arguments: [String]
         switch self {
         case .microsocks:
@@ -57,13 +57,6 @@ package enum ProxyProgram: String, Sendable, Hashable, CaseIterable {
         throw TestSupportError("\(rawValue) did not come up; it wrote: \(reason)")
     }
 
-    private static func freePort() throws(TestSupportError) -> UInt16 {
-        do throws(SystemError) {
-            return try ListeningSocket(.loopback(port: 0), on: StreamExecutor()).address.port ?? 0
-        } catch {
-            throw TestSupportError("no free port: \(error)")
-        }
-    }
 }
 
 /// A real proxy of a test's own, on 127.0.0.1.

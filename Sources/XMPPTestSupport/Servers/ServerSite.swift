@@ -44,29 +44,13 @@ struct ServerSite {
         self.accounts = accounts
         self.areFriends = areFriends
         folder = try TemporaryFolder(prefix: "xmpp-server", in: root.map { $0 + "/tmp" })
-        let ports = try Self.freePorts()
-        (port, directTLSPort, webSocketPort) = ports
+        (port, directTLSPort, webSocketPort) = (try FreePorts.take(), try FreePorts.take(), try FreePorts.take())
         let authority = try TestAuthority()
         let certificate = try authority.issue(for: self.domain.asciiDomain, and: [.address("127.0.0.1")])
         certificateAuthorityFile = try folder.write(authority.certificate, to: "ca.pem")
         try folder.makeFolder("certificates")
         certificateFile = try folder.write(certificate.certificate, to: "certificates/\(self.domain.asciiDomain).crt")
         keyFile = try folder.write(certificate.privateKey, to: "certificates/\(self.domain.asciiDomain).key")
-    }
-
-    /// Three ports that nobody listens on now.
-    private static func freePorts() throws(TestSupportError) -> (UInt16, UInt16, UInt16) {
-        do throws(SystemError) {
-            let executor = StreamExecutor()
-            let first = try ListeningSocket(.loopback(port: 0), on: executor)
-            let second = try ListeningSocket(.loopback(port: 0), on: executor)
-            let third = try ListeningSocket(.loopback(port: 0), on: executor)
-            return withExtendedLifetime((first, second, third)) {
-                (first.address.port ?? 0, second.address.port ?? 0, third.address.port ?? 0)
-            }
-        } catch {
-            throw TestSupportError("no free port: \(error)")
-        }
     }
 
     /// The path of the first of these programs that is there.
