@@ -111,7 +111,7 @@ struct DaemonFaultTests {
             let status = try await home.run("status", "--json")
             #expect(!status.output.contains("juliet.db"), "\(status.output)")
             daemon.kill(SIGTERM)
-            #expect(await Lodging.apart { daemon.wait(milliseconds: 10_000) } == 0)
+            #expect(await BlockingWork.run { daemon.wait(milliseconds: 10_000) } == 0)
         }
     }
 
@@ -126,7 +126,7 @@ struct DaemonFaultTests {
             for number in 0..<3 { try await say("in-\(number)", server) }
             #expect(try await kept(home, 3).count == 3)
             first.kill(SIGTERM)
-            #expect(await Lodging.apart { first.wait(milliseconds: 10_000) } == 0)
+            #expect(await BlockingWork.run { first.wait(milliseconds: 10_000) } == 0)
             let folder = home.folder + "/state/jabberctl/accounts"
             let file = URL(filePath: folder + "/juliet.db")
             var bytes = try [UInt8](Data(contentsOf: file))
@@ -154,7 +154,7 @@ struct DaemonFaultTests {
                 #expect(aside == bytes, "what was there is kept as it was")
             }
             second.kill(SIGTERM)
-            #expect(await Lodging.apart { second.wait(milliseconds: 10_000) } == 0)
+            #expect(await BlockingWork.run { second.wait(milliseconds: 10_000) } == 0)
         }
     }
 }
@@ -198,6 +198,6 @@ private struct Trace {
     func end() async {
         process.kill(SIGINT)
         let process = process
-        _ = await Lodging.apart { process.wait() }
+        _ = await BlockingWork.run { process.wait() }
     }
 }

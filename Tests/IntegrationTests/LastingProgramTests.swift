@@ -40,13 +40,13 @@ struct LastingProgramTests {
         try await Home.with { home async throws in
             for _ in 0..<5 {
                 let daemons = try (0..<3).map { _ in try home.daemon() }
-                let codes = await Home.apart { daemons.map { daemon in daemon.wait(milliseconds: 1_500) } }
+                let codes = await BlockingWork.run { daemons.map { daemon in daemon.wait(milliseconds: 1_500) } }
                 #expect(codes.filter { $0 == nil }.count == 1)
                 #expect(codes.filter { $0 == 75 }.count == 2)
                 #expect(try await home.run("daemon", "info").code == 0)
                 for daemon in daemons { daemon.kill(SIGTERM) }
                 for (daemon, code) in zip(daemons, codes) where code == nil {
-                    #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)
+                    #expect(await BlockingWork.run { daemon.wait(milliseconds: 6_000) } == 0)
                 }
             }
         }
@@ -58,7 +58,7 @@ struct LastingProgramTests {
             let daemon = try home.daemon()
             try await home.awaitDaemon()
             daemon.kill(SIGKILL)
-            #expect(await Home.apart { daemon.wait() } == 128 + SIGKILL)
+            #expect(await BlockingWork.run { daemon.wait() } == 128 + SIGKILL)
             #expect(FileManager.default.fileExists(atPath: home.socket))
             let start = ContinuousClock.now
             #expect(try await home.run("daemon", "start").code == 0)
@@ -97,7 +97,7 @@ struct LastingProgramTests {
                 #expect(
                     try await home.run("send", "romeo@example.org", id, "--id", id, "--until", "none").code == 0)
                 daemon.kill(SIGKILL)
-                #expect(await Home.apart { daemon.wait() } == 128 + SIGKILL)
+                #expect(await BlockingWork.run { daemon.wait() } == 128 + SIGKILL)
                 try await home.server.send(
                     Message(to: try JID("juliet@example.org"), body: "m\(number)"), as: "romeo")
             }
@@ -111,7 +111,7 @@ struct LastingProgramTests {
             let heard = try await home.run("listen", "--since", "1", "--count", "8", "-g", "body")
             #expect(heard.output.split(separator: "\n").filter { !$0.isEmpty } == (0..<8).map { "m\($0)" })
             daemon.kill(SIGTERM)
-            #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)
+            #expect(await BlockingWork.run { daemon.wait(milliseconds: 6_000) } == 0)
         }
     }
 
@@ -128,7 +128,7 @@ struct LastingProgramTests {
             }
             #expect(try await home.run("status", "-q").code == 0)
             daemon.kill(SIGTERM)
-            #expect(await Home.apart { daemon.wait(milliseconds: 6_000) } == 0)
+            #expect(await BlockingWork.run { daemon.wait(milliseconds: 6_000) } == 0)
             #expect(await home.server.openConnections == 0)
         }
     }
@@ -228,19 +228,12 @@ private struct Home {
         try await Patience.wait(for: "the daemon to listen") { SocketPlace(socket).answers }
     }
 
-    /// Waits away from the threads that tasks share: the server needs them.
-    static func apart<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            DispatchQueue(label: "test.wait").async { continuation.resume(returning: work()) }
-        }
-    }
-
     func run(_ words: String...) async throws -> Tool.Outcome {
         try await shell("exec \"$0\" \"$@\"", words)
     }
 
     func shell(_ script: String, _ words: [String] = []) async throws -> Tool.Outcome {
-        try await Self.apart { Result { try blockingShell(script, words) } }.get()
+        try await BlockingWork.run { try blockingShell(script, words) }
     }
 
     private func blockingShell(_ script: String, _ words: [String]) throws -> Tool.Outcome {

@@ -41,21 +41,14 @@ struct Lodging {
     /// Waits until a daemon answers.
     func awaitDaemon() async {
         let socket = folder + "/run/jabberctl/control.sock"
-        await Self.apart { while !SocketPlace(socket).answers { sched_yield() } }
-    }
-
-    /// Waits away from the threads that tasks share.
-    static func apart<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            DispatchQueue(label: "test.wait").async { continuation.resume(returning: work()) }
-        }
+        await BlockingWork.run { while !SocketPlace(socket).answers { sched_yield() } }
     }
 
     /// Runs a command.
     func run(_ words: String...) async throws -> Tool.Outcome {
         let errors = folder + "/errors-\(UUID().uuidString)"
         let variables = variables
-        return try await Self.apart {
+        return try await BlockingWork.run {
             Result {
                 let process = Process()
                 process.executableURL = URL(filePath: "\(ProgramCommand.folder)/jabberctl")

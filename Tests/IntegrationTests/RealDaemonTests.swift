@@ -41,7 +41,7 @@ struct RealDaemonTests {
                     #expect(try await home.run("send", "romeo@\(place.domain)", text, "--until", "none").code == 0)
                     sent.append(text)
                     daemon.kill(SIGKILL)
-                    #expect(await Lodging.apart { daemon.wait() } == 128 + SIGKILL)
+                    #expect(await BlockingWork.run { daemon.wait() } == 128 + SIGKILL)
                     try await romeo.send(Message(to: try JID("juliet@\(place.domain)"), body: "in-\(number)"))
                     try await romeo.waitUntilHandled()
                 }
@@ -56,7 +56,7 @@ struct RealDaemonTests {
                     heard.output.split(separator: "\n").map(String.init).filter { !$0.isEmpty }
                         == (0..<4).map { "in-\($0)" })
                 daemon.kill(SIGTERM)
-                #expect(await Lodging.apart { daemon.wait(milliseconds: 10_000) } == 0)
+                #expect(await BlockingWork.run { daemon.wait(milliseconds: 10_000) } == 0)
             }
         }
     }

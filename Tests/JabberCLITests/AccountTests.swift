@@ -349,7 +349,7 @@ struct AccountTests {
         #expect(run.code == code && run.errors.contains(message) && folder.text(file) == before)
     }
 
-    @Test("commands at the same time lose nothing of one another", .timeLimit(.minutes(1)))
+    @Test("commands at the same time lose nothing of one another", .timeLimit(.minutes(5)))
     func parallel() async throws {
         let names = (0..<12).map { "a\($0)" }
         let inline = names.map { #""\#($0)":{"jid":"\#($0)@example.org"}"# }.joined(separator: ",")

@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import JabberCLI
 
-@Suite("jabberctl listen --exec", .timeLimit(.minutes(1)))
+@Suite("jabberctl listen --exec", .timeLimit(.minutes(5)))
 struct ExecTests {
     private static func event(_ number: Int) -> JSONValue {
         [

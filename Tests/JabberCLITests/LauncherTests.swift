@@ -7,7 +7,7 @@ import Testing
 
 @testable import JabberCLI
 
-@Suite("Starting a daemon", .timeLimit(.minutes(1)))
+@Suite("Starting a daemon", .timeLimit(.minutes(5)))
 struct LauncherTests {
     let folder: TestFolder
 

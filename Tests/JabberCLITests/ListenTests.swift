@@ -7,7 +7,7 @@ import Testing
 
 @testable import JabberCLI
 
-@Suite("jabberctl listen", .timeLimit(.minutes(1)))
+@Suite("jabberctl listen", .timeLimit(.minutes(5)))
 struct ListenTests {
     static let events: [JSONValue] = [
         [
@@ -121,7 +121,7 @@ struct ListenTests {
         #expect(quiet.code == 5, "who prints nothing needs no reader")
     }
 
-    @Test("The closed end of a pipe is seen at once", .timeLimit(.minutes(1)))
+    @Test("The closed end of a pipe is seen at once", .timeLimit(.minutes(5)))
     func closedPipe() async throws {
         var ends: [Int32] = [0, 0]
         try #require(Glibc.pipe(&ends) == 0)

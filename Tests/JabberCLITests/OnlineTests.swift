@@ -5,7 +5,7 @@ import Testing
 
 @testable import JabberCLI
 
-@Suite("jabberctl online", .timeLimit(.minutes(1)))
+@Suite("jabberctl online", .timeLimit(.minutes(5)))
 struct OnlineTests {
     static let bob: JSONValue = [
         "jid": "bob@example.org", "name": "Bob", "groups": ["Work"], "subscription": "both", "online": true,

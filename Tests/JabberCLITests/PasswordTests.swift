@@ -5,7 +5,7 @@ import Testing
 
 @testable import JabberCLI
 
-@Suite("Passwords", .timeLimit(.minutes(1)))
+@Suite("Passwords", .timeLimit(.minutes(5)))
 struct PasswordTests {
     /// Wants the password `secret` before it pings.
     static func daemon() -> FakeDaemon {

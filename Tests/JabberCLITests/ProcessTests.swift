@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The program itself, with a shell script in place of the daemon.
-@Suite("The program jabberctl", .serialized, .timeLimit(.minutes(1)))
+@Suite("The program jabberctl", .serialized, .timeLimit(.minutes(5)))
 struct ProcessTests {
     static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "jabberctl").path
@@ -94,23 +94,23 @@ struct ProcessTests {
     }
 
     @Test("a reader that closes its end never kills it by SIGPIPE")
-    func brokenPipe() throws {
+    func brokenPipe() async throws {
         let variables = try variables(daemon: #"say '"id":1,"result":{"jid":"example.org","roundTrips":[1]}'"#)
-        let run = try shell("\"$0\" ping | true; echo ${PIPESTATUS[0]}", variables)
+        let run = try await shell("\"$0\" ping | true; echo ${PIPESTATUS[0]}", variables)
         // Whoever is faster: either the line was written before the pipe was closed, or writing failed. 141 were SIGPIPE.
         #expect(["0\n", "74\n"].contains(run.output) && run.errors.isEmpty)
     }
 
     @Test("output, errors and exit code reach the shell")
-    func shellView() throws {
+    func shellView() async throws {
         let variables = try variables(daemon: #"say '"id":1,"result":{"jid":"example.org","roundTrips":[1]}'"#)
-        let run = try shell("\"$0\" ping -g milliseconds; echo $?; \"$0\" pign; echo $?", variables)
+        let run = try await shell("\"$0\" ping -g milliseconds; echo $?; \"$0\" pign; echo $?", variables)
         #expect(run.output == "1\n0\n64\n")
         #expect(run.errors == "jabberctl: there is no command \"pign\"; did you mean \"ping\"?\n")
     }
 
     @Test("the command of --exec has the event, its texts unharmed, and neither a password nor a descriptor of ours")
-    func exec() throws {
+    func exec() async throws {
         let variables = try variables(
             daemon: #"""
                 for n in 1 2; do
@@ -121,7 +121,7 @@ struct ProcessTests {
             look='for d in 3 4 5 6 7 8 9; do if [ -e /proc/$$/fd/$d ]; then echo "open: $d"; fi; done'
             "$0" listen --count 2 --exec 'cat; echo "$JABBERCTL_EVENT_BODY"; '"$look; exit 3"; echo $?
             """
-        let run = try shell(script, variables.merging(["JABBERCTL_PASSWORD": "geheim"]) { _, new in new })
+        let run = try await shell(script, variables.merging(["JABBERCTL_PASSWORD": "geheim"]) { _, new in new })
         let body = "`id`$(id);'x"
         let lines = ["1", "2"].flatMap { id in
             [#"{"type":"message","id":"\#(id)","body":"\#(body)"}"#, body]
@@ -133,7 +133,7 @@ struct ProcessTests {
     }
 
     @Test("a reader that does not read can neither keep it from ending upon a signal nor beyond its time")
-    func stuckReader() throws {
+    func stuckReader() async throws {
         let flood = """
             line=$(head -c 200000 /dev/zero | tr '\\0' x)
             say '"method":"event","params":{"request":1,"event":{"type":"message","from":"a@b","body":"'"$line"'"}}'
@@ -147,7 +147,7 @@ struct ProcessTests {
             "$0" listen >&6 & read -r -n 1 -u 6
             kill -TERM $!; wait $!; echo $?
             """
-        let run = try shell(script, variables)
+        let run = try await shell(script, variables)
         #expect(run.output == "5\n143\n")
         #expect(run.errors == "jabberctl: no answer within 1 s (--timeout)\n")
     }
@@ -155,34 +155,34 @@ struct ProcessTests {
     @Test(
         "an input that gives nothing cannot keep it beyond its time",
         arguments: ["ping --password-fd 5", "send a@b <&5"])
-    func stuckInput(command: String) throws {
+    func stuckInput(command: String) async throws {
         let variables = try variables(daemon: "")
-        let run = try shell(
+        let run = try await shell(
             "mkfifo \"$HOME/pipe\"; exec 5<>\"$HOME/pipe\"; \"$0\" --timeout 0.5 \(command); echo $?", variables)
         #expect(run.output == "5\n")
     }
 
     @Test("a descriptor that can only be written to is refused at once, and never read as a password")
-    func unreadablePassword() throws {
-        let run = try shell(
+    func unreadablePassword() async throws {
+        let run = try await shell(
             "\"$0\" --password-fd 5 ping 5>/dev/null; echo $?; \"$0\" --password-fd 1 ping | cat; echo ${PIPESTATUS[0]}",
             variables(daemon: ""))
         #expect(run.output == "64\n64\n" && run.errors.contains("for writing only"), "\(run)")
     }
 
     @Test("a daemon that hangs cannot keep it for ever, and is ended")
-    func hangingDaemon() throws {
+    func hangingDaemon() async throws {
         try folder.write("#!/bin/sh\necho $$ >\"$HOME/number\"\nexec sleep 600\n", to: "fake", mode: 0o755)
         let variables = folder.variables(["JABBERCTLD": folder.path + "/fake"])
-        let run = try shell(
+        let run = try await shell(
             "\"$0\" --timeout 0.5 ping; echo $?; kill -0 $(cat \"$HOME/number\") 2>&1 || echo gone", variables)
         #expect(run.output.hasPrefix("5\n") && run.output.hasSuffix("gone\n"))
     }
 
     @Test("a closed standard stream is an error of its use, and never the daemon's connection")
-    func closedStreams() throws {
+    func closedStreams() async throws {
         let variables = try variables(daemon: #"say '"id":1,"result":{"jid":"example.org","roundTrips":[1]}'"#)
-        let run = try shell(
+        let run = try await shell(
             "\"$0\" ping >&-; echo $?; \"$0\" ping -g milliseconds <&- 2>&-; echo $?; \"$0\" send a@b <&-; echo $?",
             variables)
         #expect(run.output == "74\n1\n0\n74\n")
@@ -195,21 +195,21 @@ struct ProcessTests {
     }
 
     @Test("an argument that is not UTF-8 is refused, not sent as something else")
-    func strangeArgument() throws {
-        let run = try shell("\"$0\" send a@b $'caf\\xe9'; echo $?", variables(daemon: ""))
+    func strangeArgument() async throws {
+        let run = try await shell("\"$0\" send a@b $'caf\\xe9'; echo $?", variables(daemon: ""))
         #expect(run.output == "65\n")
         #expect(run.errors == "jabberctl: the argument \"caf\u{FFFD}\" is not UTF-8 text\n")
     }
 
     @Test("a request that is too long for the daemon is refused at once, not waited for")
-    func longRequest() throws {
-        let run = try shell(
+    func longRequest() async throws {
+        let run = try await shell(
             "\"$0\" send $(seq -f '%01200.0f@b' 1 1000) hi 2>/dev/null; echo $?", variables(daemon: ""))
         #expect(run.output == "65\n")
     }
 
     @Test("nohup keeps a hangup from it")
-    func nohup() throws {
+    func nohup() async throws {
         let event =
             #"say '"method":"event","params":{"request":1,"event":{"type":"message","from":"a@b","body":"hi"}}'"#
         let script = """
@@ -217,7 +217,7 @@ struct ProcessTests {
             nohup "$0" listen -g body >&5 2>/dev/null & read -r line <&5; echo "$line"
             kill -HUP $!; kill -TERM $!; wait $!; echo $?
             """
-        #expect(try shell(script, variables(daemon: event)).output == "hi\n143\n")
+        #expect(try await shell(script, variables(daemon: event)).output == "hi\n143\n")
     }
 
     @Test("Ctrl-\\ at the prompt restores the terminal")
@@ -229,20 +229,10 @@ struct ProcessTests {
         #expect(terminal.isEchoing)
     }
 
-    private func shell(_ script: String, _ variables: [String: String]) throws -> (output: String, errors: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", script, Self.program]
-        process.environment = variables
-        let output = Pipe()
-        let errors = Pipe()
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let complaints = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: text, as: UTF8.self), String(decoding: complaints, as: UTF8.self))
+    private func shell(
+        _ script: String, _ variables: [String: String]
+    ) async throws -> (output: String, errors: String) {
+        let (_, output, errors) = try await TestFolder.shell(script, Self.program, variables)
+        return (output, errors)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JabberCLI
 
-@Suite("jabberctl rpc", .timeLimit(.minutes(2)))
+@Suite("jabberctl rpc", .timeLimit(.minutes(5)))
 struct RPCTests {
     private func request(_ id: Int, _ method: String = "ping") -> String {
         #"{"jsonrpc":"2.0","id":\#(id),"method":"\#(method)","params":{}}"# + "\n"

@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import JabberCLI
 
-@Suite("jabberctl send", .timeLimit(.minutes(1)))
+@Suite("jabberctl send", .timeLimit(.minutes(5)))
 struct SendTests {
     /// Answers with the state `server` for every recipient but those at `bounce.example`.
     static func daemon() -> FakeDaemon {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JabberCLI
 
-@Suite("Commands of one request", .timeLimit(.minutes(1)))
+@Suite("Commands of one request", .timeLimit(.minutes(5)))
 struct SimpleCommandTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var words: String

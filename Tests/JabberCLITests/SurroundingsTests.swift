@@ -5,7 +5,7 @@ import Testing
 import XMPPTestSupport
 
 /// The programs in places that are not as they should be: modes, owners, links, file systems, variables.
-@Suite("The programs in odd surroundings", .serialized, .timeLimit(.minutes(2)))
+@Suite("The programs in odd surroundings", .serialized, .timeLimit(.minutes(5)))
 struct SurroundingsTests {
     private let folder: TestFolder
 
@@ -20,25 +20,13 @@ struct SurroundingsTests {
         let errors: String
     }
 
-    private func shell(_ script: String, _ change: (inout [String: String]) -> Void = { _ in }) throws -> Outcome {
+    private func shell(
+        _ script: String, _ change: (inout [String: String]) -> Void = { _ in }
+    ) async throws -> Outcome {
         var variables = folder.variables(["XDG_RUNTIME_DIR": folder.path + "/run"])
         change(&variables)
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", script, ProcessTests.program]
-        process.environment = variables
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        let code = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
-        return Outcome(
-            code: code, output: String(decoding: text, as: UTF8.self),
-            errors: String(decoding: complaint, as: UTF8.self))
+        let (code, output, errors) = try await TestFolder.shell(script, ProcessTests.program, variables)
+        return Outcome(code: code, output: output, errors: errors)
     }
 
     private let account = ".config/jabberctl/accounts/test.json"
@@ -47,10 +35,10 @@ struct SurroundingsTests {
     @Test(
         "settings with a password that others may read are refused, and the error says what to run",
         arguments: [0o644, 0o640, 0o604, 0o666, 0o660, 0o620, 0o777])
-    func modes(_ mode: Int) throws {
+    func modes(_ mode: Int) async throws {
         try folder.write(secret, to: account, mode: mode)
         for command in ["ping", "account list"] {
-            let run = try shell(#""$0" --no-daemon "# + command)
+            let run = try await shell(#""$0" --no-daemon "# + command)
             #expect(run.code == 78, "\(run)")
             #expect(run.errors.contains("chmod"), "\(run.errors)")
             #expect(!(run.output + run.errors).contains("geheim"))
@@ -58,21 +46,22 @@ struct SurroundingsTests {
     }
 
     @Test("nor is a link to such settings followed, nor another user's believed", .enabled(if: geteuid() == 0))
-    func linksAndOwners() throws {
+    func linksAndOwners() async throws {
         try folder.write(secret, to: "elsewhere.json")
         try folder.write(secret, to: account)
         try FileManager.default.removeItem(atPath: folder.path + "/" + account)
         try FileManager.default.createSymbolicLink(
             atPath: folder.path + "/" + account, withDestinationPath: folder.path + "/elsewhere.json")
-        #expect(try shell(#""$0" --no-daemon ping"#).code == 78)
+        #expect(try await shell(#""$0" --no-daemon ping"#).code == 78)
         try FileManager.default.removeItem(atPath: folder.path + "/" + account)
         try folder.write(secret, to: account)
-        let run = try shell(#"chown 65534 "$HOME/.config/jabberctl/accounts/test.json" && exec "$0" --no-daemon ping"#)
+        let run = try await shell(
+            #"chown 65534 "$HOME/.config/jabberctl/accounts/test.json" && exec "$0" --no-daemon ping"#)
         #expect(run.code == 78 && run.errors.contains("chown"), "\(run)")
     }
 
     @Test("what the programs make is the user's alone, whatever the umask", arguments: ["000", "022", "077", "777"])
-    func umask(_ mask: String) throws {
+    func umask(_ mask: String) async throws {
         try folder.write("geheim\n", to: "secret")
         let script = """
             mkdir -p -m 700 "$HOME/run"
@@ -82,7 +71,7 @@ struct SurroundingsTests {
             stat -c '%a %n' "$HOME/run/jabberctl/control.sock"
             "$0" daemon stop || exit
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.code == 0, "\(run)")
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         #expect(names.contains(".config/jabberctl/accounts/juliet@example.org.json"))
@@ -96,7 +85,7 @@ struct SurroundingsTests {
     }
 
     @Test("of many starts at once one starts the daemon, the others say that it runs, and stop waits for that one")
-    func starts() throws {
+    func starts() async throws {
         let script = """
             for round in 1 2; do
                 for i in $(seq 12); do ("$0" daemon start --json || echo "code $?") >"$HOME/start.$i" 2>&1 & done; wait
@@ -106,12 +95,12 @@ struct SurroundingsTests {
                 wait; "$0" daemon stop -q 2>/dev/null
             done; true
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.output == "1\n0\n1\n0\n", "\(run)")
     }
 
     @Test("a daemon that finds another one in its place was not started")
-    func otherDaemon() throws {
+    func otherDaemon() async throws {
         let fake = """
             #!/bin/sh
             setsid perl -MIO::Socket::UNIX -e '
@@ -123,7 +112,7 @@ struct SurroundingsTests {
             sleep 0.3; exit 75
             """
         try folder.write(fake, to: "fake", mode: 0o755)
-        let run = try shell(
+        let run = try await shell(
             #""$0" daemon start --json --socket "$HOME/control.sock" -g started; echo $?; kill $(cat "$HOME/other")"#
         ) { $0["JABBERCTLD"] = folder.path + "/fake" }
         #expect(run.output == "false\n0\n", "\(run)")
@@ -132,14 +121,14 @@ struct SurroundingsTests {
     @Test(
         "a daemon that ends with a code of the table passes it on; what is none is an error of input and output",
         arguments: [("42", "74"), ("127", "74"), ("78", "78"), ("77", "77")])
-    func strangeEnd(_ code: String, _ exit: String) throws {
+    func strangeEnd(_ code: String, _ exit: String) async throws {
         try folder.write("#!/bin/sh\necho 'jabberctld: no such luck' >&2; exit \(code)\n", to: "fake", mode: 0o755)
-        let run = try shell(#""$0" daemon start; echo $?"#) { $0["JABBERCTLD"] = folder.path + "/fake" }
+        let run = try await shell(#""$0" daemon start; echo $?"#) { $0["JABBERCTLD"] = folder.path + "/fake" }
         #expect(run.output == "\(exit)\n" && run.errors == "jabberctl: no such luck\n", "\(run)")
     }
 
     @Test("a daemon that was stopped keeps no command beyond its time, and the error says what to do")
-    func stoppedDaemon() throws {
+    func stoppedDaemon() async throws {
         let script = """
             "$0" daemon start -q || exit
             pid=$("$0" daemon info -g pid); kill -STOP $pid
@@ -150,32 +139,33 @@ struct SurroundingsTests {
             [ $SECONDS -lt 8 ] && echo quick
             kill -CONT $pid; "$0" daemon stop -q
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.output == "5\n5\n5\n5\n5\nquick\n", "\(run)")
         #expect(run.errors.contains("or was stopped; end it with: kill -KILL "), "\(run.errors)")
     }
 
     @Test("with room for too few open files the programs say so and do not fall over")
-    func fewFiles() throws {
+    func fewFiles() async throws {
         let script = """
             (ulimit -n 8; "$0" daemon start; echo $?; "$0" --no-daemon ping; echo $?; "$0" -q version; echo $?)
             (ulimit -Sn 8; "$0" daemon start -q; echo $?; "$0" status -q; echo $?; "$0" daemon stop -q; echo $?)
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.output == "74\n74\n0\n0\n1\n0\n", "\(run)")
         #expect(run.errors.contains("only 8 files may be open"))
     }
 
     @Test("a folder that others may look into holds no control socket")
-    func openFolder() throws {
-        let run = try shell(#"mkdir -p "$HOME/run/jabberctl"; chmod 755 "$HOME/run/jabberctl"; exec "$0" daemon start"#)
+    func openFolder() async throws {
+        let run = try await shell(
+            #"mkdir -p "$HOME/run/jabberctl"; chmod 755 "$HOME/run/jabberctl"; exec "$0" daemon start"#)
         #expect(run.code != 0 && run.code < 128, "\(run)")
         #expect(run.errors.contains("chmod 700"), "\(run.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/run/jabberctl/control.sock"))
     }
 
     @Test("a daemon of another user is asked for nothing, and told nothing", .enabled(if: geteuid() == 0))
-    func foreignDaemon() throws {
+    func foreignDaemon() async throws {
         let script = """
             mkdir -p "$HOME/run/jabberctl"; chmod 755 "$HOME"; chown -R 65534 "$HOME/run"
             exec 3< <(exec setpriv --reuid=65534 --regid=65534 --clear-groups perl -MIO::Socket::UNIX -e '
@@ -190,7 +180,7 @@ struct SurroundingsTests {
             timeout 20 "$0" --no-ask --timeout 5 daemon info; echo "code $?"
             read -r line <&3; echo "$line"
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.output == "code 3\ntold:\n", "\(run)")
     }
 
@@ -208,7 +198,7 @@ struct SurroundingsTests {
                 --ca '\(server.certificateAuthorityFile)' --password-fd 5 5<"$HOME/secret" >/dev/null || exit
             exec "$0" --no-daemon --no-ask ping
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.code == 0, "\(run)")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/pwned"))
         await server.stop()
@@ -227,7 +217,7 @@ struct SurroundingsTests {
             exec "$0" --no-daemon --no-ask --jid juliet@example.org --host \(server.host) --port \(server.port) \
                 --ca '\(server.certificateAuthorityFile)' --password-fd 5 ping 5<"$HOME/secret"
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect([77, 78, 65].contains(run.code), "\(run)")
         await server.stop()
     }
@@ -238,9 +228,9 @@ struct SurroundingsTests {
             "unset HOME XDG_RUNTIME_DIR", "HOME=relative/path", "HOME=/dev/null", "HOME=", "HOME=/proc/self/fd",
             "XDG_CONFIG_HOME=/dev/null/x XDG_STATE_HOME=\u{FF}", "cd /proc/self/fd; exec 0<&-",
         ])
-    func home(_ preparation: String) throws {
+    func home(_ preparation: String) async throws {
         for command in ["account list", "online --no-daemon", "daemon info", "version"] {
-            let run = try shell(
+            let run = try await shell(
                 "\(preparation.hasPrefix("unset") || preparation.hasPrefix("cd") ? preparation : "export " + preparation); exec \"$0\" --no-ask \(command)"
             )
             #expect(run.code < 126, "\(command): \(run)")
@@ -249,17 +239,17 @@ struct SurroundingsTests {
     }
 
     @Test("locale, time zone and terminal change no byte of what a pipe gets")
-    func locales() throws {
+    func locales() async throws {
         let command = #"exec "$0" account list --json"#
         try folder.write(#"{"jid": "i\u0307@example.org", "priority": 1}"#, to: account)
-        let expected = try shell(command)
+        let expected = try await shell(command)
         #expect(expected.code == 0, "\(expected)")
         for (name, value) in [
             ("LC_ALL", "tr_TR.UTF-8"), ("LC_ALL", "C"), ("LC_ALL", "de_DE.ISO-8859-1"), ("LANG", "\u{1B}[2J"),
             ("TZ", ":/etc/passwd"), ("TZ", "\u{FFFF}"), ("TERM", "\u{1B}]0;x\u{7}"), ("COLUMNS", "-1"),
             ("COLUMNS", "99999999999999999999"), ("NO_COLOR", ""), ("LANGUAGE", String(repeating: "x", count: 70_000)),
         ] {
-            let run = try shell(command) { $0[name] = value }
+            let run = try await shell(command) { $0[name] = value }
             #expect(run.code == 0 && run.output == expected.output, "\(name)=\(value.prefix(40)): \(run)")
         }
     }
@@ -267,7 +257,7 @@ struct SurroundingsTests {
     @Test(
         "on a file system without room nothing is half written, and the old settings stay",
         .enabled(if: SmallDisk.isPossible, "takes root that may mount"))
-    func fullDisk() throws {
+    func fullDisk() async throws {
         try folder.write("geheim\n", to: "secret")
         let script = """
             "$0" account add one@example.org --no-password || exit 98
@@ -280,7 +270,7 @@ struct SurroundingsTests {
             "$0" account add two@example.org --no-password >/dev/null; echo "again $?"
             """
         let disk = try SmallDisk(kilobytes: 16)
-        let run = try shell(script) { $0["XDG_CONFIG_HOME"] = disk.path }
+        let run = try await shell(script) { $0["XDG_CONFIG_HOME"] = disk.path }
         #expect(run.output.contains("add 74") && run.output.contains("one@example.org\nlist 0\n0\nagain 0"), "\(run)")
         #expect(!run.output.contains("default 128") && run.errors.contains("No space left"), "\(run)")
     }
@@ -288,14 +278,14 @@ struct SurroundingsTests {
     @Test(
         "a daemon that cannot be started on a full disk says so",
         .enabled(if: SmallDisk.isPossible, "takes root that may mount"))
-    func fullStart() throws {
+    func fullStart() async throws {
         let script = """
             mkdir -m 700 "$XDG_STATE_HOME/jabberctl"
             dd if=/dev/zero of="$XDG_STATE_HOME/filler" bs=1k 2>/dev/null
             "$0" daemon start; echo "start $?"
             """
         let disk = try SmallDisk(kilobytes: 16)
-        let run = try shell(script) { ($0["XDG_STATE_HOME"], $0["XDG_RUNTIME_DIR"]) = (disk.path, disk.path) }
+        let run = try await shell(script) { ($0["XDG_STATE_HOME"], $0["XDG_RUNTIME_DIR"]) = (disk.path, disk.path) }
         #expect(run.output == "start 74\n" && run.errors.contains("No space left"), "\(run)")
     }
 
@@ -319,7 +309,7 @@ struct SurroundingsTests {
             exec "$0" --no-daemon --no-ask --jid juliet@example.org --host ::1 --port "$port" \
                 --ca '\(server.certificateAuthorityFile)' --password-fd 5 ping 5<"$HOME/secret"
             """
-        let run = try shell(script)
+        let run = try await shell(script)
         #expect(run.code == 0 || run.code == 99, "\(run)")
         await server.stop()
     }

@@ -10,7 +10,7 @@ import XMPPTestSupport
 
 /// The program on a terminal of its own, with text of every kind that could harm one: first whatever a daemon could say, then
 /// what contacts and a server really say.
-@Suite("What others write never reaches the terminal raw", .serialized, .timeLimit(.minutes(2)))
+@Suite("What others write never reaches the terminal raw", .serialized, .timeLimit(.minutes(5)))
 struct TerminalTests {
     /// The texts of the table, harmless ones among them.
     static let texts = TerminalTextTests.rows.map(\.text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import XMPPTestSupport
 
 /// A folder that is gone after the test.
 final class TestFolder: Sendable {
@@ -42,6 +43,33 @@ final class TestFolder: Sendable {
         var variables = ["HOME": path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
         variables["TSAN_OPTIONS"] = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]
         return variables.merging(more) { _, new in new }
+    }
+
+    /// Runs a script of the shell in which `$0` is a program; other tests go on meanwhile.
+    ///
+    /// - Returns: Its exit code, or 128 and the signal that ended it, and what it wrote.
+    static func shell(
+        _ script: String, _ program: String, _ variables: [String: String]
+    ) async throws -> (code: Int32, output: String, errors: String) {
+        try await BlockingWork.run {
+            let process = Process()
+            process.executableURL = URL(filePath: "/bin/bash")
+            process.arguments = ["-c", script, program]
+            process.environment = variables
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            process.standardInput = FileHandle.nullDevice
+            try process.run()
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            let isEnd = process.terminationReason == .exit
+            return (
+                isEnd ? process.terminationStatus : 128 + process.terminationStatus,
+                String(decoding: text, as: UTF8.self), String(decoding: complaint, as: UTF8.self)
+            )
+        }
     }
 
     /// Writes more behind what a file holds.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import JabberControl
 
-@Suite("Control sessions", .timeLimit(.minutes(1)))
+@Suite("Control sessions", .timeLimit(.minutes(5)))
 struct ControlSessionTests {
     /// A daemon with three methods: `echo` answers its parameters, `fail` fails, `count` sends numbers until cancelled.
     struct Service: ControlService {

@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import JabberDaemon
 
-@Suite("Commands that hung, did something twice or too late, or mixed things up", .timeLimit(.minutes(2)))
+@Suite("Commands that hung, did something twice or too late, or mixed things up", .timeLimit(.minutes(5)))
 struct CommandCases {
     private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
 

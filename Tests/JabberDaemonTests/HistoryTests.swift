@@ -8,7 +8,7 @@ import XMPPTestSupport
 
 @testable import JabberDaemon
 
-@Suite("What was said, and who has dealt with it", .timeLimit(.minutes(2)))
+@Suite("What was said, and who has dealt with it", .timeLimit(.minutes(5)))
 struct HistoryTests {
     private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
 

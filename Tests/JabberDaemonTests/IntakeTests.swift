@@ -8,7 +8,7 @@ import XMPPStorage
 
 @testable import JabberDaemon
 
-@Suite("What arrives, on its way to the disk", .timeLimit(.minutes(1)))
+@Suite("What arrives, on its way to the disk", .timeLimit(.minutes(5)))
 struct IntakeTests {
     /// A database, and what is on its way into it.
     private struct Desk {

@@ -16,7 +16,7 @@ private var keepingServer: LoopbackOptions {
     return options
 }
 
-@Suite("What a daemon that stays keeps", .timeLimit(.minutes(2)))
+@Suite("What a daemon that stays keeps", .timeLimit(.minutes(5)))
 struct DaemonKeepingTests {
     private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
 

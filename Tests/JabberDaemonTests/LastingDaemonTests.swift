@@ -10,7 +10,7 @@ import XMPPTestSupport
 
 @testable import JabberDaemon
 
-@Suite("The daemon that stays", .timeLimit(.minutes(2)))
+@Suite("The daemon that stays", .timeLimit(.minutes(5)))
 struct LastingDaemonTests {
     private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
 

@@ -8,7 +8,7 @@ import XMPPTestSupport
 
 @testable import JabberDaemon
 
-@Suite("What logins leave for the next, on disk", .timeLimit(.minutes(2)))
+@Suite("What logins leave for the next, on disk", .timeLimit(.minutes(5)))
 struct LoginMemoryFileTests {
     /// A folder that goes with the test.
     private final class Folder {

@@ -3,7 +3,7 @@
 import SocketIO
 import Testing
 
-@Suite("Those who want to know of changes", .timeLimit(.minutes(1)))
+@Suite("Those who want to know of changes", .timeLimit(.minutes(5)))
 struct ChangeListenersTests {
     @Test("Each hears of a change, once for those that came while it was at work, and of the end")
     func hears() async {

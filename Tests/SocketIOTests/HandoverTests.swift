@@ -4,7 +4,7 @@ import Dispatch
 import SocketIO
 import Testing
 
-@Suite("A value from one thread to one task", .timeLimit(.minutes(1)))
+@Suite("A value from one thread to one task", .timeLimit(.minutes(5)))
 struct HandoverTests {
     @Test("The first value counts, given before it is waited for")
     func early() async {

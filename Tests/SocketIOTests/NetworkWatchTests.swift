@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import SocketIO
 
-@Suite("What the machine says of its network, and of its sleep", .timeLimit(.minutes(1)))
+@Suite("What the machine says of its network, and of its sleep", .timeLimit(.minutes(5)))
 struct NetworkWatchTests {
     /// A message of the kernel's: length, type, and the rest of the header and the body as zeros.
     private static func message(_ type: UInt16, length: UInt32 = 24, actual: Int = 24) -> [UInt8] {

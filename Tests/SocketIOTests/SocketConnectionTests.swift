@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import SocketIO
 
-@Suite(.timeLimit(.minutes(1))) struct SocketConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketConnectionTests {
     private let executor = StreamExecutor()
 
     /// A listening socket that echoes, on a free port of the loopback.

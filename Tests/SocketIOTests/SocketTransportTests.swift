@@ -5,7 +5,7 @@ import Testing
 
 @testable import SocketIO
 
-@Suite(.timeLimit(.minutes(2))) struct SocketTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketTransportTests {
     @Test("data and end of input that arrive together are both seen, 1,000 times")
     func dataAndCloseTogether() async throws {
         let long = pattern(70_000)

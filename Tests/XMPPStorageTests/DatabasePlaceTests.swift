@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("The place of a database", .timeLimit(.minutes(2)))
+@Suite("The place of a database", .timeLimit(.minutes(5)))
 struct DatabasePlaceTests {
     private let fixture: StorageFixture
 

@@ -8,7 +8,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("A database", .timeLimit(.minutes(2)))
+@Suite("A database", .timeLimit(.minutes(5)))
 struct DatabaseTests {
     private let fixture: StorageFixture
 

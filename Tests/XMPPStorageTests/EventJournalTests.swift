@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("The journal of events", .timeLimit(.minutes(1)))
+@Suite("The journal of events", .timeLimit(.minutes(5)))
 struct EventJournalTests {
     private let fixture: StorageFixture
 

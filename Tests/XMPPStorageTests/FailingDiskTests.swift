@@ -8,7 +8,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("A disk that fails", .timeLimit(.minutes(2)), .enabled(if: SmallDisk.isPossible, "takes root"))
+@Suite("A disk that fails", .timeLimit(.minutes(5)), .enabled(if: SmallDisk.isPossible, "takes root"))
 struct FailingDiskTests {
     private let fixture: StorageFixture
 

@@ -8,7 +8,7 @@ import XMPPXML
 
 @testable import XMPPStorage
 
-@Suite("Files of earlier versions", .timeLimit(.minutes(1)))
+@Suite("Files of earlier versions", .timeLimit(.minutes(5)))
 struct FixtureTests {
     @Test("All that is in a file of any version is there in the present one", arguments: 1...Migrations.current.version)
     func complete(_ version: Int) async throws {

@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("The archive of messages", .timeLimit(.minutes(1)))
+@Suite("The archive of messages", .timeLimit(.minutes(5)))
 struct MessageArchiveTests {
     private let fixture: StorageFixture
 
@@ -158,7 +158,7 @@ struct MessageArchiveTests {
     }
 }
 
-@Suite("The cache of rosters", .timeLimit(.minutes(1)))
+@Suite("The cache of rosters", .timeLimit(.minutes(5)))
 struct RosterCacheTests {
     @Test("A roster is read back as it was saved and changed; without a version it is forgotten (RFC 6121 §2.6)")
     func roundTrip() async throws {

@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("The versions of the tables", .timeLimit(.minutes(1)))
+@Suite("The versions of the tables", .timeLimit(.minutes(5)))
 struct MigrationsTests {
     private let fixture: StorageFixture
     private static let scripts = [

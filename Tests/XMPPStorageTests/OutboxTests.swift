@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import XMPPStorage
 
-@Suite("A durable outbox", .timeLimit(.minutes(1)))
+@Suite("A durable outbox", .timeLimit(.minutes(5)))
 struct OutboxTests {
     private let fixture: StorageFixture
 

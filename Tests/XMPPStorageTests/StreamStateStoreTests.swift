@@ -8,7 +8,7 @@ import XMPPXML
 
 @testable import XMPPStorage
 
-@Suite("A durable stream state", .timeLimit(.minutes(1)))
+@Suite("A durable stream state", .timeLimit(.minutes(5)))
 struct StreamStateStoreTests {
     private let fixture: StorageFixture
 

@@ -8,7 +8,7 @@ import XMPPTestSupport
 
 @testable import XMPP
 
-@Suite("Keys that a login works out", .timeLimit(.minutes(2)))
+@Suite("Keys that a login works out", .timeLimit(.minutes(5)))
 struct LoginKeysTests {
     /// How often a login has worked keys out.
     private final class Counter: Sendable {

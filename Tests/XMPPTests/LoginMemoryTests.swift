@@ -5,7 +5,7 @@ import XMPPTestSupport
 
 @testable import XMPP
 
-@Suite("What one login leaves for the next (XEP-0484, XEP-0474)", .timeLimit(.minutes(2)))
+@Suite("What one login leaves for the next (XEP-0484, XEP-0474)", .timeLimit(.minutes(5)))
 struct LoginMemoryTests {
     private func modern(_ change: (inout LoopbackOptions) -> Void = { _ in }) async throws -> LoopbackServer {
         try await verona { options in

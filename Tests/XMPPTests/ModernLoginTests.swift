@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import XMPP
 
-@Suite("A login of today: SASL2, Bind 2 and what goes along (XEP-0388, XEP-0386)", .timeLimit(.minutes(2)))
+@Suite("A login of today: SASL2, Bind 2 and what goes along (XEP-0388, XEP-0386)", .timeLimit(.minutes(5)))
 struct ModernLoginTests {
     private static let patience = ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
 

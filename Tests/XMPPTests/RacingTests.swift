@@ -42,7 +42,7 @@ private struct FixedPlaces: StreamConnector {
     }
 }
 
-@Suite("The race of a domain's places (XEP-0495)", .timeLimit(.minutes(2)))
+@Suite("The race of a domain's places (XEP-0495)", .timeLimit(.minutes(5)))
 struct RacingTests {
     private static let blackHole = ConnectionTarget(host: "black.hole", port: 5222)
 

@@ -7,7 +7,7 @@ import XMPPTransport
 
 @testable import XMPP
 
-@Suite("Somebody in between who has a certificate that is valid (RFC 5802 §6, XEP-0440)", .timeLimit(.minutes(2)))
+@Suite("Somebody in between who has a certificate that is valid (RFC 5802 §6, XEP-0440)", .timeLimit(.minutes(5)))
 struct RelayTests {
     /// Logs in over a relay, after one login that was as it should be where `isKnown`.
     private func relayed(

@@ -4,7 +4,7 @@ import Testing
 import XMPP
 import XMPPTestSupport
 
-@Suite("A session that outlives its connection (XEP-0198 §5)", .timeLimit(.minutes(2)))
+@Suite("A session that outlives its connection (XEP-0198 §5)", .timeLimit(.minutes(5)))
 struct ResumingTests {
     private static let patience = ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
 

@@ -72,7 +72,7 @@ struct RosterTests {
 
 @Suite("A client that comes back")
 struct ClientTests {
-    @Test("a lost connection is made again, with roster and presence", .timeLimit(.minutes(1)))
+    @Test("a lost connection is made again, with roster and presence", .timeLimit(.minutes(5)))
     func comesBack() async throws {
         let server = try await verona()
         let client = XMPPClient(
@@ -94,7 +94,7 @@ struct ClientTests {
         await server.stop()
     }
 
-    @Test("a refused password and a conflict stop it and say why", .timeLimit(.minutes(1)))
+    @Test("a refused password and a conflict stop it and say why", .timeLimit(.minutes(5)))
     func permanent() async throws {
         let server = try await verona()
         let refused = XMPPClient(try await server.configuration(for: "romeo", password: "wrong"))

@@ -40,7 +40,7 @@ private final class Blocker: MessageDelegate {
     private func wait() { gate.wait() }
 }
 
-@Suite("A client that is handled roughly", .timeLimit(.minutes(2)))
+@Suite("A client that is handled roughly", .timeLimit(.minutes(5)))
 struct RoughHandlingTests {
     @Test("a delegate may end the stream from within any call", arguments: Quitter.Moment.allCases)
     fileprivate func quitting(_ moment: Quitter.Moment) async throws {

@@ -5,7 +5,7 @@ import XMPPTestSupport
 
 @testable import XMPP
 
-@Suite("Round trips from the open connection to the session", .timeLimit(.minutes(2)))
+@Suite("Round trips from the open connection to the session", .timeLimit(.minutes(5)))
 struct RoundTripTests {
     /// Logs in and out again.
     ///

@@ -6,7 +6,7 @@ import XMPP
 import XMPPTestSupport
 import XMPPTransport
 
-@Suite("The end of a stream, and those who wait", .timeLimit(.minutes(1)))
+@Suite("The end of a stream, and those who wait", .timeLimit(.minutes(5)))
 struct StreamEndTests {
     /// A session with a server that does as it is told.
     private func session() async throws -> (ScriptedServer, XMPPStream) {

@@ -160,7 +160,7 @@ struct StreamTests {
         await server.stop()
     }
 
-    @Test("disconnecting while connecting abandons the attempt", .timeLimit(.minutes(1)))
+    @Test("disconnecting while connecting abandons the attempt", .timeLimit(.minutes(5)))
     func abandon() async throws {
         let server = try await verona()
         await server.planNextConnection([.stall(afterBytes: 10)])
@@ -172,7 +172,7 @@ struct StreamTests {
         await server.stop()
     }
 
-    @Test("cancelling the task abandons the attempt", .timeLimit(.minutes(1)))
+    @Test("cancelling the task abandons the attempt", .timeLimit(.minutes(5)))
     func cancel() async throws {
         let server = try await verona()
         await server.planNextConnection([.stall(afterBytes: 10)])

@@ -5,7 +5,7 @@ import Testing
 import XMPP
 import XMPPTestSupport
 
-@Suite("A client that runs", .timeLimit(.minutes(1)))
+@Suite("A client that runs", .timeLimit(.minutes(5)))
 struct XMPPClientRunningTests {
     private let patience = ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
 

@@ -38,7 +38,7 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct CertificateNameTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateNameTests {
     /// Makes the certificate that a row describes.
     private func request(_ row: CertificateRow) throws -> TestCertificateRequest {
         var names: [[UInt8]] = []
@@ -121,7 +121,7 @@ struct CertificateRow: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct CertificateChainTests {
+@Suite(.timeLimit(.minutes(5))) struct CertificateChainTests {
     private static let domain = "im.example.com"
     private static let names = DER.sequence([DER.dns(domain)])
 

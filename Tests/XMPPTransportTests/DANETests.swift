@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import XMPPTransport
 
-@Suite("What signed DNS records say about certificates (RFC 7671, RFC 7673)", .timeLimit(.minutes(2)))
+@Suite("What signed DNS records say about certificates (RFC 7671, RFC 7673)", .timeLimit(.minutes(5)))
 struct DANETests {
     private static let identity = ReferenceIdentity(domain: "example.org")
     private static let host = "xmpp.example.net"

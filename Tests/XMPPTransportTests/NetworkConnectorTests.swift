@@ -17,7 +17,7 @@ private struct FixedAddresses: AddressResolver {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct NetworkConnectorTests {
+@Suite(.timeLimit(.minutes(5))) struct NetworkConnectorTests {
     private let executor = StreamExecutor()
 
     private func listener(backlog: Int32 = 16) throws -> ListeningSocket {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import XMPPTransport
 
-@Suite("Servers that are known by their key (RFC 7671 §5.1)", .timeLimit(.minutes(2)))
+@Suite("Servers that are known by their key (RFC 7671 §5.1)", .timeLimit(.minutes(5)))
 struct PinnedKeyTests {
     private static let identity = ReferenceIdentity(domain: "im.example.com")
 

@@ -21,7 +21,7 @@ private final class NoteTaker: ServiceResolver, AddressResolver {
     }
 }
 
-@Suite("Connecting through a proxy", .timeLimit(.minutes(1)))
+@Suite("Connecting through a proxy", .timeLimit(.minutes(5)))
 struct ProxyConnectorTests {
     private let executor = StreamExecutor()
 

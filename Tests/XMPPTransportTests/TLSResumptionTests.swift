@@ -6,7 +6,7 @@ import Testing
 
 @testable import XMPPTransport
 
-@Suite("Sessions of TLS that go on (RFC 8446 §2.2, RFC 5077)", .timeLimit(.minutes(2)))
+@Suite("Sessions of TLS that go on (RFC 8446 §2.2, RFC 5077)", .timeLimit(.minutes(5)))
 struct TLSResumptionTests {
     private static let domain = "im.example.com"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import XMPPTransport
 
-@Suite(.timeLimit(.minutes(1))) struct TLSTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct TLSTransportTests {
     private static let domain = "im.example.com"
 
     private func contexts() throws -> (client: TLSContext, server: TLSContext) {

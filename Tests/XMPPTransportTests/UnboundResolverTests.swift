@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import XMPPTransport
 
-@Suite(.timeLimit(.minutes(1))) struct UnboundResolverTests {
+@Suite(.timeLimit(.minutes(5))) struct UnboundResolverTests {
     private func data(_ priority: UInt8, _ port: UInt16, _ labels: [String]) -> [UInt8] {
         let name: [UInt8] = labels.flatMap { label -> [UInt8] in [UInt8(label.utf8.count)] + Array(label.utf8) } + [0]
         return [0, priority, 0, 0, UInt8(port >> 8), UInt8(port & 0xFF)] + name

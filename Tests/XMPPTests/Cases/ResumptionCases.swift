@@ -49,7 +49,7 @@ private final class ReluctantConnector: StreamConnector {
     }
 }
 
-@Suite("Sessions that were begun anew, or twice, where one was there", .timeLimit(.minutes(1)))
+@Suite("Sessions that were begun anew, or twice, where one was there", .timeLimit(.minutes(5)))
 struct ResumptionCases {
     private static let features =
         "#! await <stream:stream\n"

@@ -103,7 +103,7 @@ struct TLSCases {
         await scene.close()
     }
 
-    @Test("sends into a connection that was reset fail, and the end is told once", .timeLimit(.minutes(1)))
+    @Test("sends into a connection that was reset fail, and the end is told once", .timeLimit(.minutes(5)))
     func reset() async throws {
         let scene = try await Scene("#! prelude online\n#! rst", server: try ScriptedServer())
         #expect(scene.end?.code == .connectionLost)

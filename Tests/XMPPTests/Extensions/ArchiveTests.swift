@@ -7,7 +7,7 @@ import XMPPXML
 
 @testable import XMPP
 
-@Suite("The archive of the account (XEP-0313)", .timeLimit(.minutes(1)))
+@Suite("The archive of the account (XEP-0313)", .timeLimit(.minutes(5)))
 struct ArchiveTests {
     private func archived(_ count: Int) async throws -> (LoopbackServer, XMPPStream) {
         let server = try await verona { $0.offersArchive = true }

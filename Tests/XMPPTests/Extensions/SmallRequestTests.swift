@@ -5,7 +5,7 @@ import XMPP
 import XMPPCore
 import XMPPXML
 
-@Suite("Requests of one stanza", .timeLimit(.minutes(1)))
+@Suite("Requests of one stanza", .timeLimit(.minutes(5)))
 struct SmallRequestTests {
     @Test("each asks for what its name says, of whom it concerns, and takes the answer")
     func requests() async throws {

@@ -31,7 +31,7 @@ private struct StubbornOutbox: Outbox {
     func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws {}
 }
 
-@Suite("An outbox that a client sends from", .timeLimit(.minutes(1)))
+@Suite("An outbox that a client sends from", .timeLimit(.minutes(5)))
 struct ClientOutboxTests {
     private let folder: TemporaryFolder
 

@@ -6,7 +6,7 @@ import XMPP
 import XMPPStorage
 import XMPPTestSupport
 
-@Suite("Messages that are posted, and what becomes of them", .timeLimit(.minutes(1)))
+@Suite("Messages that are posted, and what becomes of them", .timeLimit(.minutes(5)))
 struct DeliveryTests {
     private static let patience = ReconnectPolicy(
         firstDelay: .milliseconds(1), baseDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
@@ -232,7 +232,7 @@ struct DeliveryTests {
 }
 
 /// The outbox in memory keeps the promises of the protocol, as the one on the disk does.
-@Suite("An outbox in memory", .timeLimit(.minutes(1)))
+@Suite("An outbox in memory", .timeLimit(.minutes(5)))
 struct InMemoryOutboxTests {
     private let romeo: JID
     private let juliet: JID

@@ -69,7 +69,7 @@ private final class FussyStore: StreamStateStore {
     }
 }
 
-@Suite("What is kept before it counts", .timeLimit(.minutes(2)))
+@Suite("What is kept before it counts", .timeLimit(.minutes(5)))
 struct KeepingTests {
     private let store = FussyStore()
 

@@ -7,50 +7,40 @@ import XMPPTestSupport
 /// The program of `make sweep`, at some of the points that it is run at there.
 @Suite("Sessions that break off at one point after another", .timeLimit(.minutes(5)), .serialized)
 struct SweepTests {
-    private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "xmpp-sweep")
     private static let hasStrace = FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")
 
     /// Runs a sweep, in which nothing may be lost or doubled.
     ///
     /// - Returns: How many sessions broke off.
-    private func sweep(_ arguments: String...) throws -> Int {
-        let process = Process()
-        process.executableURL = Self.program
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+    private func sweep(_ arguments: String...) async throws -> Int {
+        let (status, text) = try await BuiltProgram("xmpp-sweep").run(arguments)
         let last = try #require(text.split(separator: "\n").last)
         let match = try #require(last.wholeMatch(of: /cuts (\d+) lost 0 doubled 0/), "\(text)")
-        #expect(process.terminationStatus == 0, "\(text)")
+        #expect(status == 0, "\(text)")
         return Int(match.1) ?? 0
     }
 
     @Test(
         "Killed with SIGKILL at a write, fsync or send, a client loses nothing, doubles nothing and leaves an intact database",
         .enabled(if: hasStrace, "takes strace"))
-    func kill() throws {
-        #expect(try sweep("kill", "9", "4") > 5)
+    func kill() async throws {
+        #expect(try await sweep("kill", "9", "4") > 5)
     }
 
     @Test(
         "Cut by RST, FIN or silence at the ends of stanzas, a byte before and after them, and every 64 bytes, a client loses and doubles nothing, resumed or refused (XEP-0198 §5)"
     )
-    func cuts() throws {
-        #expect(try sweep("cuts", "loopback", "library", "64", "5") > 500)
+    func cuts() async throws {
+        #expect(try await sweep("cuts", "loopback", "library", "64", "5") > 500)
     }
 
     @Test("Nor does the daemon")
-    func daemon() throws {
-        #expect(try sweep("cuts", "loopback", "daemon", "256", "5") > 50)
+    func daemon() async throws {
+        #expect(try await sweep("cuts", "loopback", "daemon", "256", "5") > 50)
     }
 
     @Test("Nor do both at servers that people run", arguments: ServerKind.expected, ["library", "daemon"])
-    func real(_ kind: ServerKind, _ client: String) throws {
-        #expect(try sweep("cuts", kind.rawValue, client, "512", "5") > 10)
+    func real(_ kind: ServerKind, _ client: String) async throws {
+        #expect(try await sweep("cuts", kind.rawValue, client, "512", "5") > 10)
     }
 }

@@ -6,7 +6,7 @@ import XMPPTestSupport
 
 @testable import XMPP
 
-@Suite("What a server has to show, and whether it is the one of before (RFC 7590 §3.6)", .timeLimit(.minutes(2)))
+@Suite("What a server has to show, and whether it is the one of before (RFC 7590 §3.6)", .timeLimit(.minutes(5)))
 struct ServerTrustTests {
     /// Logs in and out again.
     private func login(

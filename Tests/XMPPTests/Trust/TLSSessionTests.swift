@@ -5,7 +5,7 @@ import XMPPTestSupport
 
 @testable import XMPP
 
-@Suite("Streams that resume the TLS session of the one before", .timeLimit(.minutes(2)))
+@Suite("Streams that resume the TLS session of the one before", .timeLimit(.minutes(5)))
 struct TLSSessionTests {
     /// Logs in and out again.
     private func login(_ configuration: XMPPConfiguration) async throws -> (isResumed: Bool?, binding: String?) {

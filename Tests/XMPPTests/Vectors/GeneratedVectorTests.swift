@@ -74,7 +74,7 @@ struct GeneratedVectorTests {
         await session.end()
     }
 
-    @Test("a sequence that nobody reads ends with an error, and the session goes on", .timeLimit(.minutes(1)))
+    @Test("a sequence that nobody reads ends with an error, and the session goes on", .timeLimit(.minutes(5)))
     func stalledReader() async throws {
         let row = try GeneratedRow.named("g-messages-10000-stalled-reader")
         let session = try await SessionRun()
