@@ -189,6 +189,18 @@ struct DANETests {
         await server.stop()
     }
 
+    @Test("signed records of a place that unsigned ones name are none: anybody could have named it (RFC 7673 §3.1)")
+    func unsignedServices() async throws {
+        struct Half: VerifyingResolver {
+            let canVerify = true
+            func verifiedServices(for name: String) async -> VerifiedAnswer<SRVRecord> { .insecure([]) }
+            func verifiedKeys(for name: String) async -> VerifiedAnswer<TLSARecord> { .secure([DANETests.record]) }
+        }
+        let connector = NetworkConnector(verifier: Half())
+        #expect(try await connector.proof(of: Self.target, domain: "example.org", isGiven: false) == nil)
+        #expect(try await connector.proof(of: Self.target, domain: "example.org", isGiven: true) != nil)
+    }
+
     @Test("without keys to begin at, nothing is believed, and the reason says what is missing")
     func noKeys() async throws {
         struct Nothing: VerifyingResolver {
