@@ -52,6 +52,27 @@ struct ProcessTests {
         #expect(folder.text("ended") == "ended\n")
     }
 
+    @Test("times are those of the place for a person, kept or live alike, and in UTC for a program")
+    func times() async throws {
+        func message(_ time: String) -> String {
+            #"{"at":"2025-09-10T\#(time)Z","from":"coven@chat.example.org/a","to":"coven@chat.example.org","#
+                + #""direction":"in","id":"\#(time)","body":"hi"}"#
+        }
+        let (kept, live) = ("06:30:00.000", "06:31:00.000")
+        let messages = message(kept) + "," + message(live)
+        var variables = try variables(
+            daemon: #"say '"id":1,"result":{"api":1,"account":"me@example.org","messages":[\#(messages)]}'"#)
+        variables["TZ"] = "Europe/Berlin"
+        let words = ["history", "coven@chat.example.org"]
+        let terminal = try PseudoTerminal([Self.program] + words, variables: variables)
+        #expect(try terminal.finish() == 0)
+        #expect(
+            terminal.text.contains("2025-09-10 08:30") && terminal.text.contains("2025-09-10 08:31"), "\(terminal.text)"
+        )
+        let run = try await shell(#""$0" history coven@chat.example.org -g at"#, variables)
+        #expect(run.output == "2025-09-10T\(kept)Z\n2025-09-10T\(live)Z\n", "\(run)")
+    }
+
     @Test("a time limit that was asked for holds at the prompt too, and the terminal is as before")
     func latePrompt() throws {
         let terminal = try PseudoTerminal(
