@@ -68,6 +68,14 @@ struct HelpTests {
         #expect(ManualPage.roff(".x-\\") == "\\&.x\\-\\e")
     }
 
+    @Test("the manual names every key of an account's settings", arguments: AccountConfiguration.knownKeys)
+    func keys(_ key: String) async throws {
+        let manual = await jabberctl("help", "--man").output
+        let place = try #require(manual.range(of: "accounts/NAME.json"))
+        let entry = manual[place.upperBound...].prefix { $0 != "." }
+        #expect(entry.split { !$0.isLetter }.contains(key[...]), "\(entry)")
+    }
+
     @Test("completion scripts are valid for their shell", arguments: ["bash", "zsh", "fish"])
     func completion(_ shell: String) async throws {
         let run = await jabberctl("completion", shell)
