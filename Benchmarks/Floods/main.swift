@@ -6,7 +6,8 @@ internal import XMPP
 
 // What floods do to a client's memory and speed: `xmpp-floods [DIVISOR [FLOOD…]]` prints a line for each flood. With a divisor
 // the floods that are to be delivered are as much smaller; those that are to be refused stay what they are. The exit status is 1
-// when one of them had another outcome than it must have, or, undivided, cost more memory than it may.
+// when one of them had another outcome than it must have, or, undivided, cost more memory than it may, and 64 when there is no
+// flood of a name.
 //
 // The client runs in a process of its own, so that its memory is its own.
 
@@ -23,12 +24,22 @@ internal import XMPP
         if flood == .churn { return await Churn.run(configuration, divisor: divisor) }
         return await Victim(flood).suffer(configuration, divisor: divisor)
     }
-    let divisor = arguments.first.flatMap { Int($0) } ?? 1
-    let names = arguments.dropFirst().compactMap { Flood(rawValue: $0) }
+    guard let divisor = Int(arguments.first ?? "1"), divisor > 0 else {
+        say("the first argument, a divisor, is a whole number from 1 on")
+        return 64
+    }
+    var floods = Flood.allCases
+    if arguments.count > 1 {
+        floods = arguments.dropFirst().compactMap { Flood(rawValue: $0) }
+        guard floods.count == arguments.count - 1 else {
+            say("there are these floods: \(Flood.allCases.map(\.rawValue).joined(separator: ", "))")
+            return 64
+        }
+    }
     print(Row.headings.joined(separator: "\t"))
     fflush(nil)
     var failed: [String] = []
-    for flood in names.isEmpty ? Flood.allCases : names {
+    for flood in floods {
         do {
             if try await !Attacker.run(flood, divisor: divisor) { failed.append(flood.rawValue) }
         } catch {
@@ -37,9 +48,14 @@ internal import XMPP
         }
     }
     guard !failed.isEmpty else { return 0 }
-    let text = Array("xmpp-floods: not as it must be: \(failed.joined(separator: ", "))\n".utf8)
-    _ = write(STDERR_FILENO, text, text.count)
+    say("not as it must be: \(failed.joined(separator: ", "))")
     return 1
+}
+
+/// Says something on standard error.
+@Sendable func say(_ sentence: String) {
+    let text = Array("xmpp-floods: \(sentence)\n".utf8)
+    _ = write(STDERR_FILENO, text, text.count)
 }
 
 let done = DispatchSemaphore(value: 0)

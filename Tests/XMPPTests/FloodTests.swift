@@ -14,7 +14,9 @@ struct FloodTests {
         .appending(path: "xmpp-floods")
 
     /// Runs the program.
-    private func run(_ arguments: String...) throws -> (text: String, status: Int32) {
+    private func run(_ arguments: String...) throws -> (text: String, status: Int32) { try run(arguments) }
+
+    private func run(_ arguments: [String]) throws -> (text: String, status: Int32) {
         let process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
@@ -33,6 +35,14 @@ struct FloodTests {
         let lines = text.split(separator: "\n")
         #expect(status == 0 && lines.count == 2, "\(text)")
         return (lines.last ?? "").split(separator: "\t").map(String.init)
+    }
+
+    @Test(
+        "a flood that there is none of is not taken for all of them",
+        arguments: [["1", "mesages"], ["1", "messages", "x"], ["messages"], ["0"]])
+    func unknown(_ arguments: [String]) throws {
+        let (text, status) = try run(arguments)
+        #expect(status == 64 && text.isEmpty, "\(text)")
     }
 
     @Test("a flood with another outcome than it must have is a failure of the program")
