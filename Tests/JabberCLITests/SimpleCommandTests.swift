@@ -291,6 +291,14 @@ struct SimpleCommandTests {
         #expect(run.errors.contains("has ended with the command") == isTold)
     }
 
+    @Test(
+        "a person is told that nothing was reported where the server takes no reports (XEP-0377)",
+        arguments: [(["reported": false], true), (["reported": true], false), ([:], false)] as [(JSONObject, Bool)])
+    func reports(_ result: JSONObject, _ isTold: Bool) async {
+        let run = await jabberctl("block", "add", "eve@example.org", daemon: FakeDaemon("block.add", .object(result)))
+        #expect(run.code == 0 && run.errors.contains("nothing was reported") == isTold)
+    }
+
     @Test("every method of the table can be shown")
     func everyMethod() {
         let shown = Set(MethodTable.commands.filter { SimpleCommands.records(of: $0.method, [:]) != nil }.map(\.method))

@@ -132,6 +132,9 @@ enum SimpleCommands {
             context.output.note(
                 "no request of \(result.string("jid") ?? "?") was waiting: a later one is accepted at once")
         }
+        if result.bool("reported") == false, context.options.form == .human {
+            context.output.note("nothing was reported: the server takes no reports (XEP-0377)")
+        }
         if context.output.isTable, context.options.field == nil {
             if records.rows.isEmpty, let note = emptiness[command.method] { context.output.note(note) }
             if isPrivate, command.method == "presence.set", !context.line.has("to") {

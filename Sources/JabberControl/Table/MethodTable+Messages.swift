@@ -75,6 +75,8 @@ extension MethodTable {
         }
         var add = command("add", "let nothing more of an address come or go")
         add.details = ["A contact that you block sees you offline."]
+        add.result.append(
+            FieldSpec("reported", "boolean", "with report: whether the server takes reports, and has got this one"))
         add.options = [
             .value("report", nil, "WHY", .choice(["spam", "abuse"]), "tell the operator of your server (XEP-0377)"),
             .value("text", nil, "TEXT", "what to tell the operator beyond that"),

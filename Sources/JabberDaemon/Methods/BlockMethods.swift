@@ -19,26 +19,31 @@ enum BlockMethods {
         let word = try call.parameters.choice("report", of: ["spam", "abuse"])
         guard text == nil || word != nil else { throw call.parameters.wrong("text", "is for a report: give --report") }
         let report = word.map { AbuseReport($0 == "spam" ? .spam : .abuse, text: text) }
-        return try await change(call, isBlocked: true) { (stream, jid) throws(XMPPError) in
+        var (result, isReported) = try await change(call, isBlocked: true) { (stream, jid) throws(XMPPError) in
             try await stream.block(jid, report: report)
         }
+        // Asked for, and perhaps not done: the server may take no reports.
+        if report != nil { result["reported"] = .bool(isReported) }
+        return result
     }
 
     static func remove(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        try await change(call, isBlocked: false) { (stream, jid) throws(XMPPError) in try await stream.unblock(jid) }
+        try await change(call, isBlocked: false) { (stream, jid) throws(XMPPError) in
+            try await stream.unblock(jid)
+        }.result
     }
 
-    private static func change(
-        _ call: MethodCall, isBlocked: Bool, _ act: (XMPPStream, JID) async throws(XMPPError) -> Void
-    ) async throws(ControlError) -> JSONObject {
+    private static func change<Value: Sendable>(
+        _ call: MethodCall, isBlocked: Bool, _ act: (XMPPStream, JID) async throws(XMPPError) -> Value
+    ) async throws(ControlError) -> (result: JSONObject, value: Value) {
         let jid = try call.parameters.requiredJID("jid")
         let session = try await call.session
         let stream = try await session.established()
-        try await ask(session) { () throws(XMPPError) in try await act(stream, jid) }
+        let value = try await ask(session) { () throws(XMPPError) in try await act(stream, jid) }
         var result = session.heading
         result["jid"] = .string(jid.description)
         result["blocked"] = .bool(isBlocked)
-        return result
+        return (result, value)
     }
 
     private static func ask<Value: Sendable>(

@@ -52,15 +52,20 @@ extension XMPPStream {
     /// - Parameters:
     ///   - jid: The address of a person, a single client, or a whole domain.
     ///   - report: What the server's operator is told about it (XEP-0377); left out where the server takes no reports.
+    /// - Returns: Whether the report went with it: `false` where the server takes none, and without one.
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
-    public func block(_ jid: JID, report: AbuseReport? = nil) async throws(XMPPError) {
+    @discardableResult
+    public func block(_ jid: JID, report: AbuseReport? = nil) async throws(XMPPError) -> Bool {
         var item = Element("item", namespace: BlockList.namespace, attributes: ["jid": jid.description])
+        var isReported = false
         if let report {
             let server = try? await knownInformation(of: configuration.jid.domain)
-            if server?.supports(AbuseReport.namespace) == true { item.append(report.element) }
+            isReported = server?.supports(AbuseReport.namespace) == true
+            if isReported { item.append(report.element) }
         }
         try await request(
             IQ(.set, payload: Element("block", namespace: BlockList.namespace, children: [item])))
+        return isReported
     }
 
     /// Lets an address come and go again (XEP-0191 §3.4).
