@@ -73,4 +73,23 @@ struct TestingYourCodeTests {
         }
         await server.stop()
     }
+
+    @Test("a server does what its script says")
+    func script() async throws {
+        let server = try ScriptedServer()
+        let script = """
+            #! prelude online
+            <message from='romeo@example.net' type='shout'><body>hi</body></message>
+            #! await Good even
+            """
+        async let played: Void = server.play(try StreamScript(text: script))
+        let client = XMPPClient(server.configuration)
+        var messages = client.messages.makeAsyncIterator()
+        try await client.start()
+        try await client.send(Message(to: try JID("romeo@example.net"), body: "Good even"))
+        try await played
+        let odd = try await messages.next()
+        #expect(odd?.body == "hi" && odd?.kind == .normal)
+        await client.stop()
+    }
 }

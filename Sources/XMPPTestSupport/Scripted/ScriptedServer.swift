@@ -9,7 +9,7 @@ internal import XMPPTransport
 ///
 /// ```swift
 /// let server = try ScriptedServer()
-/// async let played: Void = server.play(StreamScript(.advance(to: .bound), .send("<message><body>hi</body>")))
+/// async let played: Void = server.play(StreamScript(.advance(to: .bound), .send("<message><body>hi</body></message>")))
 /// let stream = XMPPStream(server.configuration)
 /// _ = try await stream.connect()
 /// try await played
