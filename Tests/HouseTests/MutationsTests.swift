@@ -8,6 +8,7 @@ struct MutationsTests {
     /// One row: what is replaced where, and which tests must notice.
     struct Mutation: Sendable, CustomTestStringConvertible {
         let gate: String
+        let clause: String
         let file: String
         let text: String
         let replacement: String
@@ -18,7 +19,8 @@ struct MutationsTests {
             let columns = row.split(separator: "\t", omittingEmptySubsequences: false)
                 .map { String($0).replacing("⏎", with: "\n") }
             guard columns.count == 6 else { return nil }
-            (gate, file, text, replacement, filter) = (columns[0], columns[2], columns[3], columns[4], columns[5])
+            (gate, clause, file) = (columns[0], columns[1], columns[2])
+            (text, replacement, filter) = (columns[3], columns[4], columns[5])
         }
     }
 
@@ -39,6 +41,22 @@ struct MutationsTests {
         let source = try SourceTree.text(mutation.file)
         #expect(source.ranges(of: mutation.text).count == 1, "\(mutation.file): \(mutation.text)")
         #expect(mutation.replacement.contains("OFF"))
+    }
+
+    @Test("every gate has its proof in the document, by a test that is there")
+    func proofs() throws {
+        let document = try SourceTree.text("Tests/Mutations/README.md")
+        let lines = document.split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let tests = SourceTree.files.filter { $0.path.hasPrefix("Tests/") }.map(\.text)
+        var known: Set<String> = []
+        let gates = Self.rows.compactMap(Mutation.init).filter { known.insert($0.gate).inserted }
+        #expect(lines.count == gates.count + 2, "a line for each, and the two of the head")
+        for (line, gate) in zip(lines.dropFirst(2), gates) {
+            let start = "| \(gate.gate) | \(gate.clause) | \(gate.filter): "
+            #expect(line.hasPrefix(start), "\(line)")
+            let name = line.dropFirst(start.count).dropLast(2).replacing("\"", with: "\\\"")
+            #expect(tests.contains { $0.contains("\"\(name)\"") }, "no test is called “\(name)”")
+        }
     }
 
     @Test("every filter names tests", arguments: Set(rows.compactMap(Mutation.init).map(\.filter)).sorted())
