@@ -6,7 +6,7 @@
 SWIFT ?= swift
 # Runs a command that leaves nothing in the folder for temporary files.
 TIDILY := Scripts/tidily
-# More arguments for `swift build` and `swift test`, such as `-j 2` or `--filter JIDTests`.
+# More arguments for `swift build` and `swift test`, such as `-j 2`. For some of the tests: swift test --filter JIDTests.
 SWIFTFLAGS ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
