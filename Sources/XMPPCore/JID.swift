@@ -133,6 +133,14 @@ extension JID {
         return hasOctets(0..<Int(domainEnd), of: other, at: Int(other.domainStart))
     }
 
+    /// Hashes what ``hasSameBare(as:)`` compares.
+    func hashBare(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 {
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[..<Int(domainEnd)]))
+        }
+    }
+
     private func hasOctets(_ range: Range<Int>, of other: JID, at start: Int) -> Bool {
         let areEqual = text.utf8.withContiguousStorageIfAvailable { mine in
             other.text.utf8.withContiguousStorageIfAvailable { theirs in

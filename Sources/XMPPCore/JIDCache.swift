@@ -75,9 +75,9 @@ package struct JIDCache: Sendable {
         places[first] = entry
     }
 
-    /// Doubles the places when a quarter as many entries had to go as there are places: more addresses are in use than fit.
+    /// Doubles the places when an eighth as many entries had to go as there are places: more addresses are in use than fit.
     private mutating func growIfFull() {
-        guard places.isEmpty || (4 * displaced >= places.count && places.count < maximum) else { return }
+        guard places.isEmpty || (8 * displaced >= places.count && places.count < maximum) else { return }
         let entries = places
         places = Array(repeating: nil, count: min(maximum, max(Self.initialCount, 2 * places.count)))
         displaced = 0

@@ -94,8 +94,9 @@ extension Element {
 
     /// The JID in an attribute, prepared or remembered; `nil` when the attribute is absent.
     func jid(_ attribute: String, _ addresses: inout JIDCache) throws(StanzaDecodingError) -> JID? {
-        let jid = withAttribute(attribute) { octets in
-            Result { () throws(JIDError) in try addresses.jid(octets: octets) }
+        var jid: Result<JID, JIDError>?
+        withAttribute(attribute) { octets in
+            jid = Result { () throws(JIDError) in try addresses.jid(octets: octets) }
         }
         switch jid {
         case nil: return nil

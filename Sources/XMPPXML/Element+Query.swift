@@ -40,6 +40,12 @@ extension Element {
         return name.localName == localName && name.namespace == namespace
     }
 
+    /// What a table of names may hash: it is read without a copy of the name.
+    package var nameHash: Int {
+        if let parsed { return parsed.nameHash }
+        return name.cheapHash
+    }
+
     /// Whether this element is in the given namespace.
     package func isIn(_ namespace: String) -> Bool {
         if let parsed { return parsed.isIn(namespace) }
@@ -50,17 +56,18 @@ extension Element {
     ///
     /// The same as comparing with ``subscript(_:)``, without a string for the value of what was read.
     package func hasAttribute(_ name: String, _ value: String) -> Bool {
-        withAttribute(name) { value.utf8.hasOctets($0) } ?? false
+        if let parsed { return parsed.hasAttribute(name, value) }
+        return self[name].map { $0.utf8.elementsEqual(value.utf8) } ?? false
     }
 
-    /// Lends the octets of the attribute without namespace called `name`, which are UTF-8; `nil` when it is absent. No string
-    /// is made of what was read.
-    package func withAttribute<Result>(
-        _ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result
-    ) -> Result? {
-        if let parsed { return parsed.withAttribute(name, namespace: "", body) }
-        guard var value = self[name] else { return nil }
-        return value.withUTF8(body)
+    /// Lends the octets of the attribute without namespace called `name`, which are UTF-8, where it is there. No string is made of
+    /// what was read.
+    package func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        if let parsed {
+            parsed.withAttribute(name, body)
+        } else if var value = self[name] {
+            value.withUTF8(body)
+        }
     }
 
     /// The first child element with the given name.

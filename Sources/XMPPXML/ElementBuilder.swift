@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Grows first-level elements out of start tags, end tags and text.
-struct ElementBuilder {
+struct ElementBuilder: ~Copyable {
     /// Entries and bytes that are kept room for between stanzas: a large one must not be paid for as long as the stream lives.
     private static let keptCapacity = 4_096
 
@@ -14,8 +14,8 @@ struct ElementBuilder {
     private(set) var depth = 0
     private var names = NameTable()
     /// The entries of the current first-level element, and the bytes of its values.
-    private var records: [ParsedRecord] = []
-    private var bytes: [UInt8] = []
+    private var records = GrowingBuffer<ParsedRecord>()
+    private var bytes = GrowingBuffer<UInt8>()
     /// The entries of the open elements below the root, outermost first.
     private var open: [Int] = []
     /// Whether the last entry is a text that may go on: libxml2 hands text over in pieces.
@@ -92,10 +92,10 @@ struct ElementBuilder {
 
     /// The element that is complete; the next one begins.
     private mutating func takeElement() -> Element {
-        let stanza = ParsedStanza.make(records, bytes, names: names.known, extraNames: names.extra)
+        let stanza = ParsedStanza.make(records.contents, bytes.contents, names: names.known, extraNames: names.extra)
         names.finishStanza()
-        records.removeAll(keepingCapacity: records.count <= Self.keptCapacity)
-        bytes.removeAll(keepingCapacity: bytes.count <= Self.keptCapacity)
+        records.removeAll(keepingCapacity: Self.keptCapacity)
+        bytes.removeAll(keepingCapacity: Self.keptCapacity)
         return Element(parsed: ParsedElement(stanza: stanza, index: 0))
     }
 }

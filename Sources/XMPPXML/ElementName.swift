@@ -13,6 +13,10 @@ public struct ElementName: Hashable, Sendable, CustomStringConvertible {
         self.localName = localName
     }
 
+    /// Made of the lengths alone, so that it costs nothing. A peer can make names meet: it is for tables that only the program
+    /// fills.
+    package var cheapHash: Int { localName.utf8.count &+ 8 &* namespace.utf8.count }
+
     /// The name in Clark notation, `{namespace}localName`.
     public var description: String { "{\(namespace)}\(localName)" }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One entry of a ``ParsedStanza``.
-struct ParsedRecord {
+struct ParsedRecord: BitwiseCopyable {
     /// What the entry stands for.
     enum Kind: UInt8 {
         /// An element: its attributes follow, then its children.
@@ -36,17 +36,18 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
 
     /// Copies entries and bytes, both of which are empty only together.
     static func make(
-        _ records: [ParsedRecord], _ bytes: [UInt8], names: [[ElementName]], extraNames: [ElementName]
+        _ records: UnsafeBufferPointer<ParsedRecord>, _ bytes: UnsafeBufferPointer<UInt8>, names: [[ElementName]],
+        extraNames: [ElementName]
     ) -> ParsedStanza {
         let size = MemoryLayout<ParsedRecord>.stride
         let buffer = create(minimumCapacity: records.count + (bytes.count + size - 1) / size) { _ in
             Header(names: names, extraNames: extraNames, recordCount: records.count)
         }
         buffer.withUnsafeMutablePointerToElements { start in
-            records.withUnsafeBufferPointer {
-                if let base = $0.baseAddress { start.initialize(from: base, count: $0.count) }
+            if let first = records.baseAddress { start.initialize(from: first, count: records.count) }
+            if let first = bytes.baseAddress {
+                UnsafeMutableRawPointer(start + records.count).copyMemory(from: first, byteCount: bytes.count)
             }
-            UnsafeMutableRawBufferPointer(start: start + records.count, count: bytes.count).copyBytes(from: bytes)
         }
         // What `create` makes is an object of the class that it is called on.
         return unsafeDowncast(buffer, to: ParsedStanza.self)
@@ -145,11 +146,15 @@ struct ParsedElement: @unchecked Sendable {
         entry(of: localName, namespace).map(stanza.string)
     }
 
-    /// Lends the octets of an attribute's value.
-    func withAttribute<Result>(
-        _ localName: String, namespace: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result
-    ) -> Result? {
-        entry(of: localName, namespace).map { stanza.withBytes($0, body) }
+    /// Whether an attribute without namespace is there with this value.
+    func hasAttribute(_ localName: String, _ value: String) -> Bool {
+        guard let entry = entry(of: localName, "") else { return false }
+        return stanza.withBytes(entry) { value.utf8.hasOctets($0) }
+    }
+
+    /// Lends the octets of the value of an attribute without namespace, where it is there.
+    func withAttribute(_ localName: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        if let entry = entry(of: localName, "") { stanza.withBytes(entry, body) }
     }
 
     private func entry(of localName: String, _ namespace: String) -> ParsedRecord? {
@@ -165,6 +170,8 @@ struct ParsedElement: @unchecked Sendable {
 
     /// Whether the element has a name.
     func isNamed(_ localName: String, _ namespace: String) -> Bool { stanza.isNamed(record, localName, namespace) }
+
+    var nameHash: Int { stanza.withName(record) { $0.cheapHash } }
 
     /// Whether the element is in a namespace.
     func isIn(_ namespace: String) -> Bool { stanza.withName(record) { $0.namespace == namespace } }

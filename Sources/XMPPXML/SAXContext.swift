@@ -60,7 +60,7 @@ final class SAXContext {
 }
 
 /// What the callbacks of one parser work on.
-private struct SAXState {
+private struct SAXState: ~Copyable {
     var builder = ElementBuilder()
     var failure: XMLStreamError?
     var context: xmlParserCtxtPtr?

@@ -19,9 +19,9 @@ struct PresenceTracker: Sendable {
 
     /// The own bare address.
     var account: JID
-    private var contacts: [JID: RosterItem]?
+    private var contacts: [BareJIDKey: RosterItem]?
     /// The resources of each contact, best first: a buddy that is told of shares the array.
-    private var online: [JID: [Buddy.Resource]] = [:]
+    private var online: [BareJIDKey: [Buddy.Resource]] = [:]
 
     /// Makes a tracker.
     ///
@@ -31,42 +31,42 @@ struct PresenceTracker: Sendable {
     }
 
     /// The contact's roster item, where the roster is known.
-    func contact(_ jid: JID) -> RosterItem? { contacts?[jid.bare] }
+    func contact(_ jid: JID) -> RosterItem? { contacts?[BareJIDKey(jid)] }
 
     /// The roster, where it is known, in no order.
     var items: [RosterItem]? { contacts.map { Array($0.values) } }
 
     /// The buddies online, in no order.
-    var buddies: [Buddy] { online.keys.map(buddy) }
+    var buddies: [Buddy] { online.keys.map { buddy($0.bare) } }
 
     /// The last available presence of a resource that is online.
-    func presence(of jid: JID) -> Presence? { online[jid.bare]?.first { $0.jid == jid }?.presence }
+    func presence(of jid: JID) -> Presence? { online[BareJIDKey(jid)]?.first { $0.jid == jid }?.presence }
 
     /// The buddy as far as it is known.
     func buddy(_ jid: JID) -> Buddy {
-        Buddy(jid: jid, item: contact(jid), ordered: online[jid.bare] ?? [])
+        Buddy(jid: jid, item: contact(jid), ordered: online[BareJIDKey(jid)] ?? [])
     }
 
     /// The roster arrived or changed. Whoever may no longer be seen goes offline; the others may have another name.
     mutating func received(_ update: RosterUpdate, cached: [RosterItem] = []) -> [Transition] {
         switch update {
         case .received(let items, _):
-            contacts = Dictionary(items.map { ($0.jid, $0) }, uniquingKeysWith: { _, last in last })
+            contacts = Dictionary(items.map { (BareJIDKey($0.jid), $0) }, uniquingKeysWith: { _, last in last })
         case .unchanged:
-            contacts = Dictionary(cached.map { ($0.jid, $0) }, uniquingKeysWith: { _, last in last })
+            contacts = Dictionary(cached.map { (BareJIDKey($0.jid), $0) }, uniquingKeysWith: { _, last in last })
         case .changed(.updated(let item), _):
-            contacts?[item.jid] = item
+            contacts?[BareJIDKey(item.jid)] = item
         case .changed(.removed(let jid), _):
-            contacts?[jid] = nil
+            contacts?[BareJIDKey(jid)] = nil
         }
         return affected(by: update).map { isVisible($0) ? .changed(buddy($0)) : drop($0) }
     }
 
     private func affected(by update: RosterUpdate) -> [JID] {
         switch update {
-        case .received, .unchanged: Array(online.keys)
-        case .changed(.updated(let item), _): online[item.jid] == nil ? [] : [item.jid]
-        case .changed(.removed(let jid), _): online[jid] == nil ? [] : [jid]
+        case .received, .unchanged: online.keys.map(\.bare)
+        case .changed(.updated(let item), _): online[BareJIDKey(item.jid)] == nil ? [] : [item.jid]
+        case .changed(.removed(let jid), _): online[BareJIDKey(jid)] == nil ? [] : [jid]
         }
     }
 
@@ -82,18 +82,19 @@ struct PresenceTracker: Sendable {
 
     /// The stream ended: nothing is known about anybody any more (RFC 6121 §4.5).
     mutating func streamEnded() -> [Transition] {
-        online.keys.map { drop($0) }
+        online.keys.map { drop($0.bare) }
     }
 
     private mutating func available(_ presence: Presence, from: JID, now: DateTime) -> Transition? {
         let bare = from.bare
-        let wasOnline = online[bare] != nil
+        let key = BareJIDKey(bare)
+        let wasOnline = online[key] != nil
         guard isVisible(bare), wasOnline || contacts != nil || online.count < Self.maximumUnknownContacts else {
             return nil
         }
         // A stamp in the future says nothing.
         let since = presence.delay.map { min($0.stamp, now) } ?? now
-        online[bare, default: []].admit(
+        online[key, default: []].admit(
             Buddy.Resource(jid: from, presence: presence, since: since), maximum: Self.maximumResources)
         return wasOnline ? .changed(buddy(bare)) : .cameOnline(buddy(bare))
     }
@@ -101,23 +102,24 @@ struct PresenceTracker: Sendable {
     /// One resource is gone; without a resource in the address, all of them are (RFC 6121 §4.5.2, §4.3.2).
     private mutating func unavailable(_ from: JID) -> Transition? {
         let bare = from.bare
-        guard let resources = online[bare] else { return nil }
+        let key = BareJIDKey(bare)
+        guard let resources = online[key] else { return nil }
         guard from.isFull else { return drop(bare) }
         guard let index = resources.firstIndex(where: { $0.jid == from }) else { return nil }
         if resources.count > 1 {
-            online[bare]?.remove(at: index)
+            online[key]?.remove(at: index)
             return .changed(buddy(bare))
         }
         return drop(bare)
     }
 
     private mutating func drop(_ jid: JID) -> Transition {
-        online[jid] = nil
+        online[BareJIDKey(jid)] = nil
         return .wentOffline(buddy(jid))
     }
 
     private func isVisible(_ jid: JID) -> Bool {
         guard let contacts else { return true }
-        return contacts[jid]?.subscription.includesTo ?? false
+        return contacts[BareJIDKey(jid)]?.subscription.includesTo ?? false
     }
 }

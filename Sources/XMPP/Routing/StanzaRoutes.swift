@@ -53,21 +53,13 @@ struct MessageRoute: Sendable {
 
 /// The routes of a stream: one look-up for each request, and for each child of a message.
 struct StanzaRoutes: Sendable {
-    /// A payload, and for requests the kind. What is looked up comes from the network, but only what the program adds is stored:
-    /// nobody outside can make names meet, so the hash may be a cheap one.
     private struct Key: Hashable, Sendable {
-        var kind: IQ.Kind?
+        let kind: IQ.Kind
         let payload: ElementName
-
-        func hash(into hasher: inout Hasher) {
-            let (name, namespace) = (payload.localName.utf8, payload.namespace.utf8)
-            let letters = Int(namespace.last ?? 0) << 8 | Int(name.first ?? 0)
-            hasher.combine(letters << 32 | namespace.count << 16 | name.count)
-        }
     }
 
     private var routes: [Key: RequestRoute] = [:]
-    private var messageRoutes: [Key: MessageRoute] = [:]
+    private var messageRoutes = RouteTable<MessageRoute>()
     /// The namespaces that service discovery names as features, sorted.
     private(set) var features: [String] = []
 
@@ -90,8 +82,8 @@ struct StanzaRoutes: Sendable {
         _ localName: String, namespace: String, from provenance: Provenance, feature: String?,
         handler: @escaping MessageRoute.Handler
     ) {
-        messageRoutes[Key(payload: ElementName(localName, namespace: namespace))] = MessageRoute(
-            provenance: provenance, handler: handler)
+        messageRoutes.set(
+            ElementName(localName, namespace: namespace), MessageRoute(provenance: provenance, handler: handler))
         announce([feature].compactMap { $0 })
     }
 
@@ -101,7 +93,7 @@ struct StanzaRoutes: Sendable {
     }
 
     /// The route for a child of a message.
-    func messageRoute(_ name: ElementName) -> MessageRoute? { messageRoutes[Key(payload: name)] }
+    func messageRoute(_ child: Element) -> MessageRoute? { messageRoutes[child] }
 
     /// The route for a request.
     func route(_ kind: IQ.Kind, _ payload: ElementName) -> RequestRoute? {

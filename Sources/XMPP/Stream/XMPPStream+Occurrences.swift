@@ -6,6 +6,9 @@ internal import XMPPProtocol
 internal import XMPPXML
 
 extension XMPPStream {
+    /// How many events of a turn room is made for ahead, 256: a read brings about as many as the one before it.
+    static let maximumExpectedDeliveries = 256
+
     /// Takes what the machine reports.
     func occurred(_ occurrence: StreamOccurrence) {
         switch occurrence {
@@ -49,6 +52,7 @@ extension XMPPStream {
     /// Notes an event; it is published at the end of the turn.
     func report(_ event: XMPPEvent) {
         configuration.observer?.event(event)
+        if deliveries.isEmpty { deliveries.reserveCapacity(expectedDeliveries) }
         deliveries.append(EventDelivery(stream: self, event: event))
     }
 

@@ -112,6 +112,7 @@ extension XMPPStream {
         guard !deliveries.isEmpty || arrived > 0 || !arrivedMessages.isEmpty else { return }
         var batch = deliveries
         deliveries = []
+        expectedDeliveries = min(batch.count, Self.maximumExpectedDeliveries)
         handOut(&batch)
         // Only in a session: before it there is no end of pausing, and little to read.
         let isBehind = hub.publish(batch) || keeping?.isOverfull == true

@@ -27,7 +27,7 @@ extension XMPPStream {
             return
         }
         for child in message.element.eachChild where !child.isIn(Namespace.client) {
-            guard let route = routes.messageRoute(child.name), isBelieved(from, by: route.provenance) else { continue }
+            guard let route = routes.messageRoute(child), isBelieved(from, by: route.provenance) else { continue }
             switch route.handler(self, message, child) {
             case .delivered: continue
             case .dropped: return

@@ -60,6 +60,8 @@ public actor XMPPStream {
     var messageEnds: [Int] = []
     /// Events to publish at the end of the present turn.
     var deliveries: [EventDelivery] = []
+    /// How many there were in the last turn.
+    var expectedDeliveries = 0
     var isReadingPaused = false
     /// The task that tries one place after another.
     var connecting: Task<Result<JID, XMPPError>, Never>?
