@@ -80,13 +80,14 @@ struct ResumptionCases {
             #! await jabber:iq:roster
             <iq type='result' id='{id}'><query xmlns='jabber:iq:roster'/></iq>
             #! await <presence
+            #! await >online<
             \(messages.joined(separator: "\n"))
             <r xmlns='urn:xmpp:sm:3'/>
             #! await h='20'
             #! rst
             #! reconnect authed
             \(Self.features)#! await <resume
-            <resumed xmlns='urn:xmpp:sm:3' previd='sm1' h='2'/>
+            <resumed xmlns='urn:xmpp:sm:3' previd='sm1' h='3'/>
             <message from='romeo@example.net/o' type='chat'><body>21</body></message>
             <r xmlns='urn:xmpp:sm:3'/>
             #! await h='21'
@@ -94,6 +95,8 @@ struct ResumptionCases {
         let played = Task { try await server.play(StreamScript(text: script)) }
         let arrived = client.messages
         try await client.start()
+        // A connection that breaks before the client is online makes it say its presence again.
+        try await client.send(Message(to: try JID("romeo@example.net"), body: "online"))
         try await played.value
         var bodies: [String] = []
         for try await message in arrived {
