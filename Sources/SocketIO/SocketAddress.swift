@@ -122,7 +122,7 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// `192.0.2.1:5222`, `[2001:db8::1]:5222`, or the path.
     package var description: String {
         guard let port else { return host.isEmpty ? "unnamed socket" : host }
-        return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+        return HostPort(host: host, port: port).description
     }
 
     /// Lends the address to a function of the system.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SocketIO
+
 /// One place where a domain's service may be reached.
 package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
     /// How the channel becomes secure.
@@ -42,9 +44,7 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// `host:port`, with brackets around an IPv6 address.
-    package var authority: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
+    package var authority: String { HostPort(host: host, port: port).description }
 
     /// The same; for a WebSocket its whole address.
     package var description: String {

@@ -52,10 +52,10 @@ package struct ProxyAddress: Hashable, Sendable {
             login = rest[..<at]
             rest = rest[rest.index(after: at)...]
         }
-        guard let (host, port) = Self.place(rest) else { return nil }
+        guard let place = HostPort(rest) else { return nil }
         self.scheme = scheme
-        self.host = host
-        self.port = port ?? scheme.defaultPort
+        host = place.host
+        port = place.port ?? scheme.defaultPort
         guard let login else {
             (username, password) = (nil, nil)
             return
@@ -73,37 +73,8 @@ package struct ProxyAddress: Hashable, Sendable {
 
     /// The address without the password, as it may be shown.
     package var publicText: String {
-        let place = host.contains(":") ? "[\(host)]" : host
         let user = username.map { Self.encoded($0) + "@" } ?? ""
-        return "\(scheme.rawValue)://\(user)\(place):\(port)"
-    }
-
-    private static func place(_ text: Substring) -> (host: String, port: UInt16?)? {
-        var host = text
-        var port: UInt16?
-        if let colon = text.lastIndex(of: ":"), !text[colon...].contains("]") {
-            let digits = text[text.index(after: colon)...]
-            guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(digits), number > 0 else {
-                return nil
-            }
-            port = number
-            host = text[..<colon]
-        }
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            let literal = String(host.dropFirst().dropLast())
-            guard literal.contains(":"), SocketAddress(literal: literal, port: 0) != nil else { return nil }
-            return (literal, port)
-        }
-        let isName = host.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-._".utf8.contains(byte)
-            }
-        }
-        guard isName, !host.isEmpty, host.utf8.count <= 253, !host.hasPrefix(".") else { return nil }
-        return (host.lowercased(), port)
+        return "\(scheme.rawValue)://\(user)\(HostPort(host: host, port: port))"
     }
 
     private static func decoded(_ text: Substring) -> String? {

@@ -136,16 +136,16 @@ final class LoopbackProxyClient: @unchecked Sendable {
         input = []
         let lines = text.split(separator: "\r\n")
         let words = (lines.first ?? "").split(separator: " ")
-        guard words.count == 3, words[0] == "CONNECT", let colon = words[1].lastIndex(of: ":"),
-            let port = UInt16(words[1][words[1].index(after: colon)...])
-        else { return refuse("400 Bad Request") }
+        guard words.count == 3, words[0] == "CONNECT", let place = HostPort(words[1]), let port = place.port else {
+            return refuse("400 Bad Request")
+        }
         if let login {
             let proof = Base64.encode(Array("\(login.username):\(login.password)".utf8))
             guard lines.contains("Proxy-Authorization: Basic \(proof)") else {
                 return refuse("407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"loopback\"")
             }
         }
-        connect(to: words[1][..<colon].filter { $0 != "[" && $0 != "]" }, port)
+        connect(to: place.host, port)
     }
 
     private func refuse(_ status: String) {
