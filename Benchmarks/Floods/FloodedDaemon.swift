@@ -52,22 +52,12 @@ enum FloodedDaemon {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
         return try ChildProcess(
-            [program],
+            [OwnProgram.neighbour("jabberctld")],
             environment: [
                 "HOME": folder.path, "XDG_CONFIG_HOME": folder.file("config"), "XDG_STATE_HOME": folder.file("state"),
                 "XDG_DATA_HOME": folder.file("data"), "XDG_RUNTIME_DIR": folder.file("run"),
             ],
             descriptors: [(null, 0), (null, 1), (null, 2)])
-    }
-
-    /// The daemon beside this program.
-    private static var program: String {
-        let path = String(unsafeUninitializedCapacity: 4096) { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { buffer in
-                buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
-            }
-        }
-        return (path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".") + "/jabberctld"
     }
 
     /// Sends the messages, and returns when the session answers what comes after them.

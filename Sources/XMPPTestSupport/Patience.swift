@@ -11,6 +11,9 @@ public enum Patience {
     /// Whether the thread sanitizer's runtime is linked into this program: dlsym(3).
     package static let isSanitized = dlsym(nil, "__tsan_init") != nil
 
+    /// How often ``wait(for:within:until:)`` looks in a row before it pauses in between.
+    private static let maximumQuickLooks = 100
+
     /// Looks again and again whether something is so, and returns when it is. For what nobody tells of: where there is an
     /// event to wait for, wait for that.
     ///
@@ -24,10 +27,13 @@ public enum Patience {
         for what: String, within limit: Duration = usual, until isSo: () async throws -> Bool
     ) async throws {
         let end = ContinuousClock.now + limit
+        var looks = 0
         while try await !isSo() {
+            looks += 1
             guard !Task.isCancelled else { throw TestSupportError("called off while waiting for \(what)") }
             guard ContinuousClock.now < end else { throw TestSupportError("waited \(limit) in vain for \(what)") }
-            await Task.yield()
+            // What takes longer than a moment is done by others, who need the processor for it.
+            if looks < maximumQuickLooks { await Task.yield() } else { await Pause.briefly() }
         }
     }
 }

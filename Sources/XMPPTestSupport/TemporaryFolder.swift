@@ -57,6 +57,24 @@ public final class TemporaryFolder: Sendable {
         try write(Array(text.utf8), to: name)
     }
 
+    /// The text of a file in the folder; what is not UTF-8 is replaced.
+    ///
+    /// - Throws: ``TestSupportError`` when the system refuses.
+    func text(of name: String) throws(TestSupportError) -> String {
+        let descriptor = open(file(name), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw TestSupportError("cannot read \(file(name)): \(SystemText.lastError)") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw TestSupportError("cannot read \(file(name)): \(SystemText.lastError)") }
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece[..<count]
+        }
+    }
+
     /// Makes a folder in the folder and returns its path.
     ///
     /// - Throws: ``TestSupportError`` when the system refuses.

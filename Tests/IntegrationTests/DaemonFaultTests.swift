@@ -45,7 +45,7 @@ struct DaemonFaultTests {
         let home = try Lodging(
             domain: "example.org", host: server.host, port: server.port,
             authorityFile: server.certificateAuthorityFile)
-        defer { try? FileManager.default.removeItem(atPath: home.folder) }
+        defer { home.remove() }
         do {
             try await body(server, home)
         } catch {
@@ -71,7 +71,7 @@ struct DaemonFaultTests {
     func fails(_ fault: Fault) async throws {
         try await scene { server, home in
             let daemon = try home.daemon()
-            await home.awaitDaemon()
+            try await home.awaitDaemon()
             #expect(try await home.run("connect").code == 0)
             #expect(try await home.run("send", "romeo@example.org", "before", "--id", "before").code == 0)
             try await say("in-1", server)
@@ -96,7 +96,7 @@ struct DaemonFaultTests {
             }
             await trace.end()
 
-            var last: Tool.Outcome?
+            var last: FinishedProgram?
             try await Patience.wait(for: "the daemon to go on") {
                 last = try await home.run("send", "romeo@example.org", "after", "--id", "after", "--timeout", "5")
                 return last?.code == 0
@@ -121,7 +121,7 @@ struct DaemonFaultTests {
     func damaged(_ seed: UInt64) async throws {
         try await scene { server, home in
             let first = try home.daemon()
-            await home.awaitDaemon()
+            try await home.awaitDaemon()
             #expect(try await home.run("connect").code == 0)
             for number in 0..<3 { try await say("in-\(number)", server) }
             #expect(try await kept(home, 3).count == 3)
@@ -143,7 +143,7 @@ struct DaemonFaultTests {
             try Data(bytes).write(to: file)
 
             let second = try home.daemon()
-            await home.awaitDaemon()
+            try await home.awaitDaemon()
             // It may be that nothing is damaged that anybody reads; it may not be that the daemon ends, or hangs.
             let connected = try await home.run("connect")
             #expect(connected.code == 0, "\(connected)")

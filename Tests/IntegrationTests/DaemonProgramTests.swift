@@ -83,7 +83,7 @@ private struct Daemon {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
         return try ChildProcess(
-            ["\(ProgramCommand.folder)/jabberctld"] + arguments,
+            [OwnProgram.neighbour("jabberctld")] + arguments,
             environment: ["HOME": "/nonexistent"],
             descriptors: [(null, 0), (null, 1), (null, 2)] + (control.map { [($0, Int32(3))] } ?? []))
     }

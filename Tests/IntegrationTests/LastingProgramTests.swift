@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Foundation
 import JabberControl
 import SocketIO
@@ -11,9 +10,31 @@ import XMPPTestSupport
 /// The real `jabberctl` and the real `jabberctld` that stays.
 @Suite("The daemon that stays, as programs", .timeLimit(.minutes(3)), .serialized)
 struct LastingProgramTests {
+    /// A server with romeo on it, and the home of juliet, who has an account there; whatever runs there is stopped afterwards.
+    private func scene(
+        _ options: LoopbackOptions = LoopbackOptions(), _ body: (LoopbackServer, Lodging) async throws -> Void
+    ) async throws {
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"], options: options)
+        try await server.add(LoopbackBuddy("romeo", name: "Romeo", behaviors: []))
+        let home = try Lodging(
+            domain: "example.org", host: server.host, port: server.port,
+            authorityFile: server.certificateAuthorityFile)
+        do {
+            try await body(server, home)
+        } catch {
+            _ = try? await home.run("daemon", "stop")
+            await server.stop()
+            throw error
+        }
+        _ = try? await home.run("daemon", "stop")
+        await server.stop()
+        home.remove()
+    }
+
     @Test("Started, asked, started anew and stopped, as a person does it")
     func life() async throws {
-        try await Home.with { home async throws in
+        try await scene { server, home async throws in
             #expect(try await home.run("status").code == 3)
             #expect(try await home.run("daemon", "start", "-g", "started").output == "true\n")
             #expect(try await home.run("daemon", "start", "-g", "started").output == "false\n")
@@ -29,7 +50,7 @@ struct LastingProgramTests {
             #expect(try await home.run("daemon", "info", "-g", "pid").output == pid, "the process stays the same")
             #expect(try await home.run("connect").code == 0)
             #expect(try await home.run("daemon", "stop").code == 0)
-            #expect(await home.server.openConnections == 0)
+            #expect(await server.openConnections == 0)
             #expect(!FileManager.default.fileExists(atPath: home.socket))
             #expect(try await home.run("daemon", "stop").code == 3)
         }
@@ -37,7 +58,7 @@ struct LastingProgramTests {
 
     @Test("Of daemons that start at once one survives, and the others leave it alone")
     func race() async throws {
-        try await Home.with { home async throws in
+        try await scene { _, home async throws in
             for _ in 0..<5 {
                 let daemons = try (0..<3).map { _ in try home.daemon() }
                 let codes = await BlockingWork.run { daemons.map { daemon in daemon.wait(milliseconds: 1_500) } }
@@ -54,7 +75,7 @@ struct LastingProgramTests {
 
     @Test("What a killed daemon has left is taken over")
     func takeover() async throws {
-        try await Home.with { home async throws in
+        try await scene { _, home async throws in
             let daemon = try home.daemon()
             try await home.awaitDaemon()
             daemon.kill(SIGKILL)
@@ -70,7 +91,7 @@ struct LastingProgramTests {
 
     @Test("A daemon that cannot begin says why to whoever starts it, and leaves no process behind")
     func failedStart() async throws {
-        try await Home.with { home async throws in
+        try await scene { _, home async throws in
             let script = """
                 touch "$HOME/file"
                 "$0" daemon start --socket "$HOME/file/s" 2>&1; echo "exit code $?"
@@ -87,7 +108,7 @@ struct LastingProgramTests {
     func killed() async throws {
         var options = LoopbackOptions()
         options.resumption = .kept(for: .seconds(300))
-        try await Home.with(options) { home async throws in
+        try await scene(options) { server, home async throws in
             let ids = (1...8).map { "k\($0)" }
             for (number, id) in ids.enumerated() {
                 let daemon = try home.daemon()
@@ -98,7 +119,7 @@ struct LastingProgramTests {
                     try await home.run("send", "romeo@example.org", id, "--id", id, "--until", "none").code == 0)
                 daemon.kill(SIGKILL)
                 #expect(await BlockingWork.run { daemon.wait() } == 128 + SIGKILL)
-                try await home.server.send(
+                try await server.send(
                     Message(to: try JID("juliet@example.org"), body: "m\(number)"), as: "romeo")
             }
             let daemon = try home.daemon()
@@ -106,7 +127,7 @@ struct LastingProgramTests {
             #expect(try await home.run("connect").code == 0)
             let last = try await home.run("send", "romeo@example.org", "k8", "--id", "k8", "-g", "state")
             #expect(last.output == "server\n")
-            let arrived = try await home.server.stanzas(for: "romeo").compactMap { $0["id"] }
+            let arrived = try await server.stanzas(for: "romeo").compactMap { $0["id"] }
             #expect(arrived.filter(ids.contains) == ids)
             let heard = try await home.run("listen", "--since", "1", "--count", "8", "-g", "body")
             #expect(heard.output.split(separator: "\n").filter { !$0.isEmpty } == (0..<8).map { "m\($0)" })
@@ -117,7 +138,7 @@ struct LastingProgramTests {
 
     @Test("SIGHUP makes it read its settings, SIGTERM ends its streams in good order: exit code 0")
     func signals() async throws {
-        try await Home.with { home async throws in
+        try await scene { server, home async throws in
             let daemon = try home.daemon()
             try await home.awaitDaemon()
             #expect(try await home.run("connect").code == 0)
@@ -129,13 +150,13 @@ struct LastingProgramTests {
             #expect(try await home.run("status", "-q").code == 0)
             daemon.kill(SIGTERM)
             #expect(await BlockingWork.run { daemon.wait(milliseconds: 6_000) } == 0)
-            #expect(await home.server.openConnections == 0)
+            #expect(await server.openConnections == 0)
         }
     }
 
     @Test("A hundred commands at once: no answer is lost or goes to another")
     func parallel() async throws {
-        try await Home.with { home async throws in
+        try await scene { _, home async throws in
             #expect(try await home.run("daemon", "start").code == 0)
             #expect(try await home.run("connect").code == 0)
             let script = """
@@ -151,7 +172,7 @@ struct LastingProgramTests {
 
     @Test("Another user gets nothing, even where the file would let it in", .enabled(if: geteuid() == 0))
     func foreignUser() async throws {
-        try await Home.with { home async throws in
+        try await scene { server, home async throws in
             #expect(try await home.run("daemon", "start").code == 0)
             let script = """
                 chmod 755 "$HOME" "$HOME/run" "$HOME/run/jabberctl"; chmod 777 "$HOME/run/jabberctl/control.sock"
@@ -162,94 +183,5 @@ struct LastingProgramTests {
             #expect(try await home.shell(script).output == "got: \n")
             #expect(try await home.run("daemon", "stop").code == 0)
         }
-    }
-}
-
-/// A user's folder with the settings of juliet, and a server to log in at.
-private struct Home {
-    let server: LoopbackServer
-    let folder: String
-
-    var socket: String { folder + "/run/jabberctl/control.sock" }
-
-    static func with(
-        _ options: LoopbackOptions = LoopbackOptions(), _ body: (Home) async throws -> Void
-    ) async throws {
-        let server = try await LoopbackServer.start(
-            domain: "example.org", accounts: ["juliet": "secret", "nurse": "secret"], options: options)
-        try await server.add(LoopbackBuddy("romeo", name: "Romeo", behaviors: []))
-        let home = Home(
-            server: server, folder: FileManager.default.temporaryDirectory.path + "/home-\(UUID().uuidString.prefix(8))"
-        )
-        try home.write("juliet")
-        try PrivateFile.write(
-            Array("{defaultAccount: 'juliet'}".utf8), to: home.folder + "/config/jabberctl/config.json")
-        try PrivateFile.makeFolder(home.folder + "/run")
-        do {
-            try await body(home)
-        } catch {
-            _ = try? await home.run("daemon", "stop")
-            await server.stop()
-            throw error
-        }
-        _ = try? await home.run("daemon", "stop")
-        await server.stop()
-        try? FileManager.default.removeItem(atPath: home.folder)
-    }
-
-    func write(_ name: String) throws {
-        var account = AccountConfiguration(name: name, jid: "\(name)@example.org")
-        account.host = server.host
-        account.port = Int(server.port)
-        account.ca = server.certificateAuthorityFile
-        account.password = "secret"
-        try PrivateFile.write(
-            JSONValue.object(account.json).encodedPretty(), to: folder + "/config/jabberctl/accounts/\(name).json")
-    }
-
-    private var variables: [String: String] {
-        [
-            "PATH": "/usr/sbin:/usr/bin:/bin", "HOME": folder, "XDG_CONFIG_HOME": folder + "/config",
-            "XDG_STATE_HOME": folder + "/state", "XDG_RUNTIME_DIR": folder + "/run",
-        ]
-    }
-
-    /// A daemon in the foreground, whose child this process is not told of by others.
-    func daemon() throws -> ChildProcess {
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
-        return try ChildProcess(
-            ["\(ProgramCommand.folder)/jabberctld"], environment: variables,
-            descriptors: [(null, 0), (null, 1), (null, 2)])
-    }
-
-    /// Waits until a daemon answers.
-    func awaitDaemon() async throws {
-        try await Patience.wait(for: "the daemon to listen") { SocketPlace(socket).answers }
-    }
-
-    func run(_ words: String...) async throws -> Tool.Outcome {
-        try await shell("exec \"$0\" \"$@\"", words)
-    }
-
-    func shell(_ script: String, _ words: [String] = []) async throws -> Tool.Outcome {
-        try await BlockingWork.run { try blockingShell(script, words) }
-    }
-
-    private func blockingShell(_ script: String, _ words: [String]) throws -> Tool.Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = ["-c", script, "\(ProgramCommand.folder)/jabberctl"] + words
-        process.environment = variables
-        let output = Pipe()
-        let errors = FileHandle(forWritingAtPath: "/dev/null")
-        process.standardOutput = output
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Tool.Outcome(
-            code: process.terminationStatus, output: String(decoding: text, as: UTF8.self), errors: "")
     }
 }

@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Foundation
 import JabberControl
 import SocketIO
 import XMPPTestSupport
 
-/// A user's folder with the settings of juliet at a server.
+/// A user's folder with the settings of accounts at a server; the first one is juliet's.
 struct Lodging {
     let folder: String
+    private let domain: String
+    private let host: String
+    private let port: UInt16
+    private let authorityFile: String
+
+    var socket: String { folder + "/run/jabberctl/control.sock" }
 
     init(domain: String, host: String, port: UInt16, authorityFile: String) throws {
         folder = FileManager.default.temporaryDirectory.path + "/lodging-\(UUID().uuidString.prefix(8))"
-        var account = AccountConfiguration(name: "juliet", jid: "juliet@\(domain)")
+        self.domain = domain
+        self.host = host
+        self.port = port
+        self.authorityFile = authorityFile
+        try write("juliet")
+        try PrivateFile.write(
+            Array("{defaultAccount: 'juliet'}".utf8), to: folder + "/config/jabberctl/config.json")
+        try PrivateFile.makeFolder(folder + "/run")
+    }
+
+    /// Writes the settings of an account.
+    func write(_ name: String) throws {
+        var account = AccountConfiguration(name: name, jid: "\(name)@\(domain)")
         account.host = host
         account.port = Int(port)
         account.ca = authorityFile
         account.password = "secret"
         try PrivateFile.write(
-            JSONValue.object(account.json).encodedPretty(), to: folder + "/config/jabberctl/accounts/juliet.json")
-        try PrivateFile.makeFolder(folder + "/run")
+            JSONValue.object(account.json).encodedPretty(), to: folder + "/config/jabberctl/accounts/\(name).json")
     }
 
     private var variables: [String: String] {
@@ -29,43 +45,33 @@ struct Lodging {
         ]
     }
 
-    /// A daemon in the foreground.
+    /// A daemon in the foreground, whose child this process is not told of by others.
     func daemon() throws -> ChildProcess {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
         return try ChildProcess(
-            ["\(ProgramCommand.folder)/jabberctld"], environment: variables,
+            [OwnProgram.neighbour("jabberctld")], environment: variables,
             descriptors: [(null, 0), (null, 1), (null, 2)])
     }
 
     /// Waits until a daemon answers.
-    func awaitDaemon() async {
-        let socket = folder + "/run/jabberctl/control.sock"
-        await BlockingWork.run { while !SocketPlace(socket).answers { sched_yield() } }
+    func awaitDaemon() async throws {
+        try await Patience.wait(for: "the daemon to listen") { SocketPlace(socket).answers }
     }
 
-    /// Runs a command.
-    func run(_ words: String...) async throws -> Tool.Outcome {
-        let errors = folder + "/errors-\(UUID().uuidString)"
-        let variables = variables
-        return try await BlockingWork.run {
-            Result {
-                let process = Process()
-                process.executableURL = URL(filePath: "\(ProgramCommand.folder)/jabberctl")
-                process.arguments = words
-                process.environment = variables
-                let output = Pipe()
-                process.standardOutput = output
-                _ = FileManager.default.createFile(atPath: errors, contents: nil)
-                process.standardError = FileHandle(forWritingAtPath: errors)
-                process.standardInput = FileHandle.nullDevice
-                try process.run()
-                let text = output.fileHandleForReading.readDataToEndOfFile()
-                process.waitUntilExit()
-                return Tool.Outcome(
-                    code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-                    errors: (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "")
-            }
-        }.get()
+    /// Runs a command to its end.
+    func run(_ words: String...) async throws -> FinishedProgram {
+        try await FinishedProgram.run([OwnProgram.neighbour("jabberctl")] + words, environment: variables)
+    }
+
+    /// Runs a script in which `$0` is the tool.
+    func shell(_ script: String) async throws -> FinishedProgram {
+        try await FinishedProgram.run(
+            ["/bin/bash", "-c", script, OwnProgram.neighbour("jabberctl")], environment: variables)
+    }
+
+    /// Removes the folder.
+    func remove() {
+        try? FileManager.default.removeItem(atPath: folder)
     }
 }

@@ -3,6 +3,7 @@
 import Dispatch
 import Glibc
 import JabberControl
+import SocketIO
 
 /// The real `jabberctl`, which starts the real `jabberctld`.
 final class ProgramCommand: RunningCommand {
@@ -11,23 +12,13 @@ final class ProgramCommand: RunningCommand {
     private let errors = Lines()
     private let code = Lines()
 
-    /// The folder of the built products: the test program is one of them.
-    static var folder: String {
-        let path = String(unsafeUninitializedCapacity: 4096) { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { buffer in
-                buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
-            }
-        }
-        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    }
-
     init(_ arguments: [String], input: String) throws {
         let (standardInput, standardOutput, standardError) = (try Pipe(), try Pipe(), try Pipe())
         child = try ChildProcess(
-            ["\(Self.folder)/jabberctl"] + arguments,
+            [OwnProgram.neighbour("jabberctl")] + arguments,
             environment: [
                 "PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "XDG_RUNTIME_DIR": "/nonexistent",
-                "JABBERCTLD": "\(Self.folder)/jabberctld",
+                "JABBERCTLD": OwnProgram.neighbour("jabberctld"),
             ],
             descriptors: [
                 (standardInput.reading, 0), (standardOutput.writing, 1), (standardError.writing, 2),

@@ -17,7 +17,7 @@ struct RealDaemonTests {
         try await Place.with(kind) { place in
             let home = try Lodging(
                 domain: place.domain, host: place.host, port: place.port, authorityFile: place.authorityFile)
-            defer { try? FileManager.default.removeItem(atPath: home.folder) }
+            defer { home.remove() }
             let arrived = Locked<[String]>([])
             var configuration = XMPPConfiguration(
                 jid: try JID("romeo@\(place.domain)").withResource("orchard"), password: "secret")
@@ -34,7 +34,7 @@ struct RealDaemonTests {
                 var sent: [String] = []
                 for number in 0..<4 {
                     let daemon = try home.daemon()
-                    await home.awaitDaemon()
+                    try await home.awaitDaemon()
                     // Before it is connected, or after: what was accepted is accepted.
                     if number % 2 == 0 { #expect(try await home.run("connect").code == 0) }
                     let text = "out-\(number)"
@@ -46,7 +46,7 @@ struct RealDaemonTests {
                     try await romeo.waitUntilHandled()
                 }
                 let daemon = try home.daemon()
-                await home.awaitDaemon()
+                try await home.awaitDaemon()
                 #expect(try await home.run("connect").code == 0)
                 #expect(try await home.run("send", "romeo@\(place.domain)", "end", "-g", "state").output == "server\n")
                 try await romeo.ping()

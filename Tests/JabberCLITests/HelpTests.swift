@@ -3,6 +3,7 @@
 import Foundation
 import JabberControl
 import Testing
+import XMPPTestSupport
 
 @testable import JabberCLI
 
@@ -87,24 +88,8 @@ struct HelpTests {
             print("\(shell) is not installed: its completion script was not checked")
             return
         }
-        let errors = try shellCheck(program, run.output)
-        #expect(errors == "", "\(errors)")
-    }
-
-    private func shellCheck(_ program: String, _ script: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = ["-n", "/dev/stdin"]
-        let input = Pipe()
-        let errors = Pipe()
-        process.standardInput = input
-        process.standardError = errors
-        try process.run()
-        input.fileHandleForWriting.write(Data(script.utf8))
-        try input.fileHandleForWriting.close()
-        let text = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: text, as: UTF8.self) + (process.terminationStatus == 0 ? "" : "ended badly")
+        let check = try await FinishedProgram.run([program, "-n", "/dev/stdin"], input: run.output)
+        #expect(check.code == 0 && check.errors == "", "\(check)")
     }
 
     @Test(
@@ -119,16 +104,9 @@ struct HelpTests {
         guard FileManager.default.isExecutableFile(atPath: "/bin/bash") else { return }
         let script = await jabberctl("completion", "bash").output
         let quoted = (["jabberctl"] + words).map { "'\($0)'" }.joined(separator: " ")
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
         let test =
             "COMP_WORDS=(\(quoted)); COMP_CWORD=\(words.count); _jabberctl; IFS=,; printf '%s' \"${COMPREPLY[*]}\""
-        process.arguments = ["-c", "complete() { :; }\n\(script)\n\(test)"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(String(decoding: text, as: UTF8.self) == offered)
+        let bash = try await FinishedProgram.run(["/bin/bash", "-c", "complete() { :; }\n\(script)\n\(test)"])
+        #expect(bash.output == offered)
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SocketIO
 import Testing
+import XMPPTestSupport
 
 /// The program itself, with a shell script in place of the daemon.
 @Suite("The program jabberctl", .serialized, .timeLimit(.minutes(5)))
 struct ProcessTests {
-    static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "jabberctl").path
+    static let program = OwnProgram.neighbour("jabberctl")
 
     let folder: TestFolder
 
@@ -250,10 +251,7 @@ struct ProcessTests {
         #expect(terminal.isEchoing)
     }
 
-    private func shell(
-        _ script: String, _ variables: [String: String]
-    ) async throws -> (output: String, errors: String) {
-        let (_, output, errors) = try await TestFolder.shell(script, Self.program, variables)
-        return (output, errors)
+    private func shell(_ script: String, _ variables: [String: String]) async throws -> FinishedProgram {
+        try await TestFolder.shell(script, Self.program, variables)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SocketIO
 
 /// A program that runs on a terminal of its own, as if a person sat there.
 final class PseudoTerminal {
@@ -8,13 +9,12 @@ final class PseudoTerminal {
         var what: String
     }
 
-    /// `TIOCSPTLCK` and `TIOCGPTN` of Linux, `POSIX_SPAWN_SETSID` of glibc.
+    /// `TIOCSPTLCK` and `TIOCGPTN` of Linux.
     private static let unlock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
-    private static let ownSession: Int16 = 0x80
 
     private let master: Int32
-    private var processID: pid_t = 0
+    private let processID: pid_t
     private(set) var seen: [UInt8] = []
 
     /// Starts a program with a new terminal as its input, output and controlling terminal.
@@ -26,22 +26,13 @@ final class PseudoTerminal {
             throw Failure(what: "no pseudo terminal")
         }
         let name = "/dev/pts/\(number)"
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        // The first terminal that the leader of a session opens becomes its controlling terminal.
-        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
-        posix_spawn_file_actions_adddup2(&actions, 0, 1)
-        posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Self.ownSession)
-        var arguments = words.map { strdup($0) } + [nil]
-        var environment = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for pointer in arguments + environment { free(pointer) } }
-        guard posix_spawn(&processID, words[0], &actions, &attributes, &arguments, &environment) == 0 else {
-            throw Failure(what: "\(words[0]) does not start")
+        processID = try ProgramStart.start(
+            words, environment: variables.map { "\($0.key)=\($0.value)" }, own: .session
+        ) { actions in
+            // The first terminal that the leader of a session opens becomes its controlling terminal.
+            posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+            posix_spawn_file_actions_adddup2(&actions, 0, 1)
+            posix_spawn_file_actions_adddup2(&actions, 0, 2)
         }
     }
 
@@ -80,7 +71,7 @@ final class PseudoTerminal {
         while try readSome() {}
         var status: Int32 = 0
         waitpid(processID, &status, 0)
-        return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+        return ProgramStart.code(ofEnd: status)
     }
 
     private func readSome() throws -> Bool {

@@ -2,6 +2,7 @@
 
 import Foundation
 import JabberControl
+import SocketIO
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -58,7 +59,7 @@ struct SecretTests {
         _ words: [String], from source: Source, program: [String] = [ProcessTests.program]
     ) throws -> ChildProcess {
         var variables = folder.variables([
-            "JABBERCTLD": URL(filePath: ProcessTests.program).deletingLastPathComponent().path + "/jabberctld"
+            "JABBERCTLD": OwnProgram.neighbour("jabberctld")
         ])
         var words = words
         let secret = folder.path + "/secret"
@@ -165,7 +166,7 @@ struct SecretTests {
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         let null = Foundation.open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { for number in [ends[0], null] { close(number) } }
-        let program = URL(filePath: ProcessTests.program).deletingLastPathComponent().path + "/jabberctld"
+        let program = OwnProgram.neighbour("jabberctld")
         let child = try ChildProcess(
             [program, "--private"], environment: ["HOME": folder.path],
             descriptors: [(null, 0), (null, 1), (null, 2), (ends[1], 3)])

@@ -14,19 +14,12 @@ struct SurroundingsTests {
     }
 
     /// What a script of the shell did; `$0` is the tool.
-    private struct Outcome {
-        let code: Int32
-        let output: String
-        let errors: String
-    }
-
     private func shell(
         _ script: String, _ change: (inout [String: String]) -> Void = { _ in }
-    ) async throws -> Outcome {
+    ) async throws -> FinishedProgram {
         var variables = folder.variables(["XDG_RUNTIME_DIR": folder.path + "/run"])
         change(&variables)
-        let (code, output, errors) = try await TestFolder.shell(script, ProcessTests.program, variables)
-        return Outcome(code: code, output: output, errors: errors)
+        return try await TestFolder.shell(script, ProcessTests.program, variables)
     }
 
     private let account = ".config/jabberctl/accounts/test.json"

@@ -2,6 +2,7 @@
 
 import Foundation
 import JabberControl
+import SocketIO
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -213,7 +214,7 @@ struct TerminalTests {
         ]
         let variables = folder.variables([
             "JABBERCTL_PASSWORD": "secret", "NO_COLOR": "1",
-            "JABBERCTLD": URL(filePath: ProcessTests.program).deletingLastPathComponent().path + "/jabberctld",
+            "JABBERCTLD": OwnProgram.neighbour("jabberctld"),
         ])
         var configuration = try await server.configuration(for: "nurse", resource: "kitchen")
         configuration.software = SoftwareIdentity(

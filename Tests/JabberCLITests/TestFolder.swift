@@ -50,26 +50,8 @@ final class TestFolder: Sendable {
     /// - Returns: Its exit code, or 128 and the signal that ended it, and what it wrote.
     static func shell(
         _ script: String, _ program: String, _ variables: [String: String]
-    ) async throws -> (code: Int32, output: String, errors: String) {
-        try await BlockingWork.run {
-            let process = Process()
-            process.executableURL = URL(filePath: "/bin/bash")
-            process.arguments = ["-c", script, program]
-            process.environment = variables
-            let (output, errors) = (Pipe(), Pipe())
-            process.standardOutput = output
-            process.standardError = errors
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            let isEnd = process.terminationReason == .exit
-            return (
-                isEnd ? process.terminationStatus : 128 + process.terminationStatus,
-                String(decoding: text, as: UTF8.self), String(decoding: complaint, as: UTF8.self)
-            )
-        }
+    ) async throws -> FinishedProgram {
+        try await FinishedProgram.run(["/bin/bash", "-c", script, program], environment: variables)
     }
 
     /// Writes more behind what a file holds.

@@ -131,20 +131,11 @@ struct Launcher: Sendable {
             }
             return program
         }
-        let folder = Self.ownFolder()
+        let folder = OwnProgram.folder
         let places = ["\(folder)/jabberctld", "\(folder)/../libexec/jabberctld"]
         guard let program = places.first(where: { access($0, X_OK) == 0 }) else {
             throw ControlError(.daemonNotFound, "jabberctld is neither at \(places.joined(separator: " nor at "))")
         }
         return program
-    }
-
-    private static func ownFolder() -> String {
-        let path = String(unsafeUninitializedCapacity: 4096) { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { buffer in
-                buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
-            }
-        }
-        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 }

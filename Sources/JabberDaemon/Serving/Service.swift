@@ -29,7 +29,7 @@ enum Service {
         _ order: ServiceOrder, environment: DaemonEnvironment, variables: [String: String]
     ) throws(ControlError) -> Never {
         // Asked for now: when the program is exchanged while it runs, the new one is at the same path.
-        let program = ownProgram()
+        let program = OwnProgram.path
         let configuration = try ConfigurationFile(paths: environment.paths, path: order.settings)
         let executor = StreamExecutor(label: "jabberctld.server")
         let (socket, lock) = try open(order, environment, variables, executor)
@@ -95,13 +95,5 @@ enum Service {
         execv(program, words)
         Log.write(StreamLogEntry(.step, "cannot start \(program) again: \(String(cString: strerror(errno)))"))
         exit(ExitCode.internalError.rawValue)
-    }
-
-    private static func ownProgram() -> String {
-        String(unsafeUninitializedCapacity: 4096) { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { buffer in
-                buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
-            }
-        }
     }
 }

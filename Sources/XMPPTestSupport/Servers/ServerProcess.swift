@@ -57,37 +57,20 @@ public final class ServerProcess: Sendable {
         } catch {
             throw TestSupportError("no lifeline for \(program): \(error)")
         }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, line.first.number, STDIN_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, logFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own, so that the program is ended with all it started; and signals as a shell would leave them.
-        posix_spawnattr_setpgroup(&attributes, 0)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        for number in [SIGTERM, SIGINT, SIGPIPE, SIGHUP] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        var processID: pid_t = 0
-        let words = [Self.shell, "-c", Self.guardian, "guardian", program] + arguments
-        let result = withExtendedLifetime(line) {
-            withCStrings(words) { arguments in
-                withCStrings(Self.variables(environment)) { variables in
-                    posix_spawn(&processID, Self.shell, &actions, &attributes, arguments, variables)
-                }
+        do throws(SystemError) {
+            let words = [Self.shell, "-c", Self.guardian, "guardian", program] + arguments
+            // A group of its own, so that the program is ended with all it started.
+            processID = try ProgramStart.start(words, environment: Self.variables(environment), own: .group) {
+                actions in
+                posix_spawn_file_actions_adddup2(&actions, line.first.number, STDIN_FILENO)
+                posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, logFile, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+                posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
             }
+            // The program has an end of its own now.
+            withExtendedLifetime(line) {}
+        } catch {
+            throw TestSupportError("cannot start \(program): \(error)")
         }
-        guard result == 0 else {
-            throw TestSupportError("cannot start \(program): \(SystemText.describe(result))")
-        }
-        self.processID = processID
         self.logFile = logFile
         lifeline = Locked(line.second)
     }
@@ -140,14 +123,8 @@ public final class ServerProcess: Sendable {
 
     /// This process's environment with changes.
     private static func variables(_ changes: [String: String]) -> [String] {
-        var result = changes.map { "\($0)=\($1)" }
-        var next = environ
-        while let entry = next.pointee {
-            let text = String(cString: entry)
-            if changes[String(text.prefix { $0 != "=" })] == nil { result.append(text) }
-            next += 1
-        }
-        return result
+        let kept = OwnEnvironment.entries.filter { changes[String($0.prefix { $0 != "=" })] == nil }
+        return changes.map { "\($0)=\($1)" } + kept
     }
 }
 
@@ -158,18 +135,5 @@ package enum Pause {
     /// Waits 20 ms.
     package static func briefly() async {
         await SystemClock().pause(for: .milliseconds(20), on: executor)
-    }
-}
-
-/// Lends strings as the array of pointers, with a null at its end, that `execve` takes.
-private func withCStrings<Result>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
-    pointers.append(nil)
-    defer { for pointer in pointers { free(pointer) } }
-    return pointers.withUnsafeBufferPointer { buffer in
-        guard let base = buffer.baseAddress else { preconditionFailure("an array with a null in it is not empty") }
-        return body(base)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SocketIO
 import Testing
 import XMPPTestSupport
 
@@ -13,10 +14,10 @@ struct SweepTests {
     ///
     /// - Returns: How many sessions broke off.
     private func sweep(_ arguments: String...) async throws -> Int {
-        let (status, text) = try await BuiltProgram("xmpp-sweep").run(arguments)
-        let last = try #require(text.split(separator: "\n").last)
-        let match = try #require(last.wholeMatch(of: /cuts (\d+) lost 0 doubled 0/), "\(text)")
-        #expect(status == 0, "\(text)")
+        let run = try await FinishedProgram.run([OwnProgram.neighbour("xmpp-sweep")] + arguments)
+        let last = try #require(run.output.split(separator: "\n").last, "\(run)")
+        let match = try #require(last.wholeMatch(of: /cuts (\d+) lost 0 doubled 0/), "\(run)")
+        #expect(run.code == 0, "\(run)")
         return Int(match.1) ?? 0
     }
 
