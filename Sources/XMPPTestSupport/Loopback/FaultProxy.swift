@@ -27,6 +27,12 @@ public actor FaultProxy {
     /// How long connecting to the server may take.
     private static let connectTimeout: Duration = .seconds(10)
 
+    /// Who is at an end of a connection.
+    private enum Side {
+        case client
+        case server
+    }
+
     /// Both ends of a connection.
     private struct Link {
         let client: any ByteTransport
@@ -34,6 +40,14 @@ public actor FaultProxy {
         let server: SocketTransport
         var openEnds = 2
         var isHushed = false
+
+        /// The end where a side is, and the other one.
+        func ends(from side: Side) -> (here: any ByteTransport, there: any ByteTransport) {
+            switch side {
+            case .client: (client, server)
+            case .server: (server, client)
+            }
+        }
     }
 
     nonisolated let executor = StreamExecutor(label: "swift-xmpp.faults")
@@ -131,37 +145,24 @@ public actor FaultProxy {
             server?.reset()
         }
         links[id] = Link(client: client, socket: socket, server: server)
-        client.start { [weak self] event in self?.assumeIsolated { $0.fromClient(event, on: id) } }
-        server.start { [weak self] event in self?.assumeIsolated { $0.fromServer(event, on: id) } }
+        client.start { [weak self] event in self?.assumeIsolated { $0.pass(event, from: .client, on: id) } }
+        server.start { [weak self] event in self?.assumeIsolated { $0.pass(event, from: .server, on: id) } }
     }
 
-    private func fromClient(_ event: TransportEvent, on id: Int) {
+    /// One side has said something, or has gone: the other one is told.
+    private func pass(_ event: TransportEvent, from side: Side, on id: Int) {
         guard let link = links[id] else { return }
+        let (here, there) = link.ends(from: side)
         switch event {
         case .received(let bytes):
-            Self.note(bytes.count, &traffic[id].fromClient)
-            link.server.send(bytes)
-            if link.server.pendingBytes > WriteQueue.defaultHighWaterMark { link.client.pauseReading() }
-        case .drained: link.server.resumeReading()
-        case .endOfInput: link.server.close()
+            guard !(link.isHushed && side == .server) else { return }
+            note(bytes.count, from: side, on: id)
+            there.send(bytes)
+            if there.pendingBytes > WriteQueue.defaultHighWaterMark { here.pauseReading() }
+        case .drained: there.resumeReading()
+        case .endOfInput: there.close()
         case .closed:
-            link.server.close()
-            ended(id)
-        }
-    }
-
-    private func fromServer(_ event: TransportEvent, on id: Int) {
-        guard let link = links[id] else { return }
-        switch event {
-        case .received(let bytes):
-            guard !link.isHushed else { return }
-            Self.note(bytes.count, &traffic[id].toClient)
-            link.client.send(bytes)
-            if link.client.pendingBytes > WriteQueue.defaultHighWaterMark { link.server.pauseReading() }
-        case .drained: link.client.resumeReading()
-        case .endOfInput: link.client.close()
-        case .closed:
-            link.client.close()
+            there.close()
             ended(id)
         }
     }
@@ -171,8 +172,9 @@ public actor FaultProxy {
         if links[id]?.openEnds == 0 { links[id] = nil }
     }
 
-    private static func note(_ count: Int, _ pieces: inout [Int]) {
-        guard pieces.count < maximumPieces else { return }
-        pieces.append((pieces.last ?? 0) + count)
+    private func note(_ count: Int, from side: Side, on id: Int) {
+        let path: WritableKeyPath<Traffic, [Int]> = side == .client ? \.fromClient : \.toClient
+        guard traffic[id][keyPath: path].count < Self.maximumPieces else { return }
+        traffic[id][keyPath: path].append((traffic[id][keyPath: path].last ?? 0) + count)
     }
 }
