@@ -62,10 +62,12 @@ extension XMPPStream {
         do {
             iq = try IQ(element, &addresses)
         } catch {
-            // RFC 6120 §8.2.3: a type that does not exist is a bad request; an address that is none gets no answer.
-            if case .invalidType = error, let id = element["id"], let from = try? element.jid("from") {
-                refuseMalformed(id, from: from)
-            }
+            // RFC 6120 §8.2.3: a type that does not exist is a bad request, the own server's too, which may come without an
+            // address. An address that is none gets no answer.
+            guard case .invalidType = error, let id = element["id"] else { return }
+            do {
+                refuseMalformed(id, from: try element.jid("from"))
+            } catch {}
             return
         }
         guard iq.kind.isRequest else {
