@@ -47,6 +47,8 @@ package enum StreamTimer: Sendable, Hashable, CaseIterable {
     case stanza
     /// The peer must have closed its side by then.
     case closing
+    /// The certificate that proved the server's domain is not valid any longer. Set by the owner, who has a calendar.
+    case certificate
 }
 
 /// The attributes of a stream header (RFC 6120 §4.7).

@@ -231,6 +231,24 @@ struct StreamSessionTests {
         #expect(harness.machine.timerFired(.answer).end == .timedOut(.answer))
     }
 
+    @Test(
+        "a certificate that has expired ends the stream with `reset`, after the last acknowledgement (RFC 6120 §13.7.2.3)"
+    )
+    func certificateEnd() throws {
+        var harness = try MachineHarness()
+        #expect(harness.machine.timerFired(.certificate) == [])
+        try harness.establish(managed: true)
+        let actions = harness.machine.timerFired(.certificate)
+        #expect(actions.sentNames == ["a", "error"])
+        let error = try #require(actions.compactMap(\.sent).last)
+        #expect(StreamError(error).condition == .reset)
+        #expect(actions.contains(.endStream) && actions.last == .closeTransport)
+        guard case .transportEnded? = actions.end else {
+            Issue.record("\(actions)")
+            return
+        }
+    }
+
     @Test("white space is sent where that is asked for, and nothing where nothing is (RFC 6120 §4.6.1)")
     func whitespace() throws {
         var harness = try MachineHarness(keepalive: .whitespace(every: .seconds(60)))

@@ -87,6 +87,7 @@ extension XMPPStream {
         loginRoundTrips = transport?.roundTrips
         rememberOffer()
         rememberKey()
+        watchCertificate(at: .now)
         sessionExpiry?.cancel()
         sessionExpiry = nil
         // The server decides on the address (RFC 6120 §7.6): from now on it is the own one.

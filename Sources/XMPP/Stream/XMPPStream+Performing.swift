@@ -129,7 +129,7 @@ extension XMPPStream {
         transport?.resumeReading()
     }
 
-    private func schedule(_ timer: StreamTimer, after delay: Duration) {
+    func schedule(_ timer: StreamTimer, after delay: Duration) {
         timers[timer]?.cancel()
         timers[timer] = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
             self?.assumeIsolated { $0.fired(timer) }
@@ -138,6 +138,7 @@ extension XMPPStream {
 
     private func fired(_ timer: StreamTimer) {
         timers[timer] = nil
+        if timer == .certificate { return certificateDue(at: .now) }
         // While we do not read, silence says nothing about the server.
         if isReadingPaused, timer == .answer || timer == .stanza {
             let timeouts = configuration.timeouts

@@ -75,7 +75,18 @@ extension StreamStateMachine {
         case .closing:
             guard case .closing(let end) = state else { return [] }
             return finish(end) + [.closeTransport]
+        case .certificate:
+            return isEstablished ? certificateEnded() : []
         }
+    }
+
+    /// What has proven the server does so no longer: the server is told why it is left, and the next handshake shows whether
+    /// it has a new certificate (RFC 6120 §13.7.2.3, §4.9.3.16).
+    private mutating func certificateEnded() -> [StreamAction] {
+        let farewell: [StreamAction] = management.isOn ? [.send(management.answer)] : []
+        let reset = StreamError(.reset, text: "the certificate of this stream has expired")
+        return farewell + [.send(reset.element)]
+            + abandon(.transportEnded("the server's certificate has expired since the stream began"))
     }
 
     func startKeepalive() -> [StreamAction] {

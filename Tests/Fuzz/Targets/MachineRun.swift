@@ -77,7 +77,7 @@ struct MachineRun {
         case "W": try watch(machine.burstSent())
         case "u", "U": try watch(watch.isStreamOpen ? machine.readEnded(midElement: letter == "U") : [])
         case "q": try watch(machine.close())
-        case "0"..."5":
+        case "0"..."6":
             let timer = StreamTimer.allCases[Int(letter.value - 0x30)]
             if watch.fires(timer) { try watch(machine.timerFired(timer)) }
         case "y": try receive(login.challenge().utf8)
