@@ -36,6 +36,35 @@ struct PresenceTrackerTests {
         #expect(Set(resources.map(\.name)) == Set((1...64).map { "r\($0)" }))
     }
 
+    @Test(
+        "of a presence of more than 4 KiB that is kept which people see, and of its status the beginning (RFC 6120 §13.12)"
+    )
+    func longPresence() throws {
+        let juliet = try JID("juliet@example.net/balcony")
+        let rest = "<show>dnd</show><priority>7</priority><c xmlns='urn:c' node='n'/>"
+        let empty = try presence(juliet.description, "<status>_</status>" + rest)
+        let room = Presence.maximumKeptBytes - empty.element.storedBytes + 1
+        for (length, isKept) in [(room, true), (room + 1, false), (900_000, false)] {
+            var tracker = try tracker()
+            let sent = try presence(
+                juliet.description, "<status>\(String(repeating: "z", count: length))</status>" + rest)
+            _ = tracker.received(sent, now: now)
+            let kept = try #require(tracker.presence(of: juliet))
+            #expect(kept.show == .dnd && kept.priority == 7 && kept.from == juliet && kept.kind == .available)
+            #expect((kept == sent) == isKept)
+            #expect(kept.element.storedBytes <= Presence.maximumKeptBytes)
+            let status = String(repeating: "z", count: isKept ? length : Presence.maximumKeptStatus)
+            #expect(kept.status == status + (isKept ? "" : "…"))
+        }
+    }
+
+    @Test("a letter of a million marks is a million characters")
+    func longLetter() throws {
+        let letter = "a" + String(repeating: "\u{301}", count: 400_000)
+        let kept = try presence("juliet@example.net/x", "<status>\(letter)</status>").kept
+        #expect(kept.element.storedBytes <= Presence.maximumKeptBytes)
+    }
+
     @Test("resources are in the order that a buddy puts them in, however they come and go")
     func order() throws {
         var tracker = try tracker()

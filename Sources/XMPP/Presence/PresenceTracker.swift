@@ -95,7 +95,7 @@ struct PresenceTracker: Sendable {
         // A stamp in the future says nothing.
         let since = presence.delay.map { min($0.stamp, now) } ?? now
         online[key, default: []].admit(
-            Buddy.Resource(jid: from, presence: presence, since: since), maximum: Self.maximumResources)
+            Buddy.Resource(jid: from, presence: presence.kept, since: since), maximum: Self.maximumResources)
         return wasOnline ? .changed(buddy(bare)) : .cameOnline(buddy(bare))
     }
 

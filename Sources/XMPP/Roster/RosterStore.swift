@@ -23,7 +23,8 @@ public final class RosterStore: ChatDelegate {
         }
     }
 
-    /// How many subscription requests are kept; 1,000. Further ones are still reported by the stream.
+    /// How many subscription requests are kept; 1,000. Further ones are still reported by the stream. Of one that is longer than
+    /// 4 KiB the first 500 characters of its status are kept.
     public static let maximumSubscriptionRequests = 1_000
 
     private let state: Locked<State>
@@ -96,7 +97,7 @@ public final class RosterStore: ChatDelegate {
         guard let jid = request.from?.bare else { return }
         state.withLock { state in
             if state.requests.count < Self.maximumSubscriptionRequests || state.requests[jid] != nil {
-                state.requests[jid] = request
+                state.requests[jid] = request.kept
             }
         }
     }

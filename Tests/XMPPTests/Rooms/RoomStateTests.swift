@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import XMPPCore
+import XMPPXML
 
 @testable import XMPP
 
@@ -188,5 +190,25 @@ struct RoomStateTests {
         #expect(state.occupants.count == RoomState.maximumOccupants && state.phase == .joining)
         let steps = state.received(try Self.presence("juliet", [110]))
         #expect(steps.count == 1 && state.phase == .joined && state.me?.nickname == "juliet")
+    }
+
+    @Test("what others write at length is not kept: of a presence what people see, of messages what tells them apart")
+    func longTexts() throws {
+        var state = try Self.joined()
+        let text = String(repeating: "z", count: 200_000)
+        var long = try Self.presence("witch", id: "w")
+        long.status = text
+        _ = state.received(long)
+        let witch = try #require(state.occupants["witch"])
+        #expect(witch.role == .participant && witch.occupantID == "w")
+        #expect(witch.presence.element.storedBytes <= Presence.maximumKeptBytes)
+        let old = "<delay xmlns='urn:xmpp:delay' stamp='2026-01-01T00:00:00Z'/>"
+        for (body, isNew) in [(text, true), (text + "!", true), (text, false), (text + "!", false)] {
+            let message = try Self.message("/witch", "<body>\(body)</body>\(old)")
+            #expect((state.received(message, now: .zero) != nil) == isNew)
+        }
+        #expect(!state.hasSentBack("m1"))
+        _ = state.received(try Self.message("/juliet", "<body>x</body>", id: text), now: .zero)
+        #expect(state.hasSentBack(text) && !state.hasSentBack(text + "!"))
     }
 }

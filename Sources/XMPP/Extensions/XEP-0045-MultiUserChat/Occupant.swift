@@ -55,7 +55,7 @@ public struct Occupant: Sendable, Hashable {
     public var realJID: JID?
     /// Who they are, whatever their nickname is (XEP-0421), where the room tells.
     public var occupantID: String?
-    /// Their presence in the room.
+    /// Their presence in the room; of one that is longer than 4 KiB, what RFC 6121 §4.7.2 says of a presence.
     public var presence: Presence
 
     /// Reads an occupant off a presence that a room has sent.
@@ -66,7 +66,7 @@ public struct Occupant: Sendable, Hashable {
         affiliation = item?["affiliation"].flatMap(RoomAffiliation.init) ?? .none
         realJID = item?["jid"].flatMap { try? JID($0) }
         occupantID = presence.occupantID
-        self.presence = presence
+        self.presence = presence.kept
     }
 }
 

@@ -119,7 +119,7 @@ public final class Room: Sendable {
     }
 
     /// Whether the room has sent back a message of the user's; as long as it is among the latest 200 of them.
-    func hasSentBack(_ id: String) -> Bool { shared.withLock { $0.state.sentBack.contains(id) } }
+    func hasSentBack(_ id: String) -> Bool { shared.withLock { $0.state.hasSentBack(id) } }
 
     /// When the last message came.
     var lastMessage: Duration? { shared.withLock { $0.state.lastMessage } }

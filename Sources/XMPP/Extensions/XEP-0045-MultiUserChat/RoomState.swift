@@ -40,11 +40,19 @@ struct RoomState: Sendable {
     private(set) var subject: String?
     /// When the last message came, by the stream's clock.
     private(set) var lastMessage: Duration?
-    /// The ids of the user's own messages that the room has sent back: the last ``maximumRemembered``.
-    private(set) var sentBack: [String] = []
+    /// The user's own messages that the room has sent back: the last ``maximumRemembered``.
+    private var sentBack: [Trace] = []
     private var attempts = 0
-    private var remembered: Set<String> = []
-    private var rememberedOrder: [String] = []
+    private var remembered: Set<Trace> = []
+    private var rememberedOrder: [Trace] = []
+
+    /// What is kept of a text to know it again: the room chooses how long texts are, and a thousand rooms with two hundred each
+    /// must stay small. The hash is one that nobody outside can make two texts meet in.
+    private struct Trace: Hashable {
+        private let hash: Int
+
+        init(_ texts: String?...) { hash = texts.hashValue }
+    }
 
     init(_ jid: JID, nickname: String) {
         self.jid = jid
@@ -154,21 +162,24 @@ struct RoomState: Sendable {
         let own = occupants[nickname]?.occupantID
         let isOwn = message.occupantID.map { $0 == own } ?? (nick == nickname)
         if isOwn, let id = message.id {
-            sentBack.append(id)
+            sentBack.append(Trace(id))
             if sentBack.count > Self.maximumRemembered { sentBack.removeFirst() }
         }
         return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: isHistory))
     }
 
+    /// Whether the room has sent back an own message with this id; as long as it is among the latest ``maximumRemembered``.
+    func hasSentBack(_ id: String) -> Bool { sentBack.contains(Trace(id)) }
+
     /// Remembers a message.
     ///
     /// - Returns: Whether it is new.
     private mutating func remember(_ message: Message) -> Bool {
-        let key =
-            message.stanzaID(by: jid)
-            ?? "\(message.from?.description ?? "") \(message.id ?? "") \(message.body ?? "")"
-        guard remembered.insert(key).inserted else { return false }
-        rememberedOrder.append(key)
+        let trace =
+            message.stanzaID(by: jid).map { Trace($0) }
+            ?? Trace(message.from?.description, message.id, message.body)
+        guard remembered.insert(trace).inserted else { return false }
+        rememberedOrder.append(trace)
         if rememberedOrder.count > Self.maximumRemembered { remembered.remove(rememberedOrder.removeFirst()) }
         return true
     }
