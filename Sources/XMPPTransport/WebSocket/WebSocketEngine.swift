@@ -5,8 +5,8 @@ internal import XMPPCrypto
 
 /// The framing of WebSocket without a socket: bytes in, messages out, and the other way, through wslay (RFC 6455 §5).
 ///
-/// wslay puts fragments together, checks masks, UTF-8 and reserved bits, and answers pings and the closing handshake. Not
-/// thread-safe; whoever owns it keeps it on one queue.
+/// wslay puts fragments together, checks masks, UTF-8 and reserved bits, and answers pings and the closing handshake.
+/// Not thread-safe; whoever owns it keeps it on one queue.
 final class WebSocketEngine {
     /// What came from the peer.
     enum Event: Equatable {
@@ -27,6 +27,8 @@ final class WebSocketEngine {
         var output: [UInt8] = []
         var events: [Event] = []
         var hasBinary = false
+        /// Whether the reason of the closing frame is no text.
+        var isReasonBroken = false
 
         static func of(_ pointer: UnsafeMutableRawPointer) -> Exchange {
             Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
@@ -45,9 +47,11 @@ final class WebSocketEngine {
             case WSLAY_TEXT_FRAME: events.append(.message(bytes))
             case WSLAY_BINARY_FRAME: hasBinary = true
             case WSLAY_CONNECTION_CLOSE:
-                // The code comes first in the payload (RFC 6455 §5.5.1).
-                let reason = PrintableText.clean(Array(bytes.dropFirst(2)))
-                events.append(.closed(code: message.status_code, reason: reason))
+                // The code comes first in the payload (RFC 6455 §5.5.1). wslay looks at the reason only as far as it
+                // comes in one read.
+                let reason = bytes.dropFirst(2)
+                isReasonBroken = String(validating: reason, as: UTF8.self) == nil
+                events.append(.closed(code: message.status_code, reason: PrintableText.clean(Array(reason))))
             default: break
             }
         }
@@ -120,6 +124,10 @@ final class WebSocketEngine {
             throw Violation(description: "a binary message came, where XMPP is text")
         }
         guard result != WSLAY_ERR_NOMEM.rawValue else { throw Violation(description: "memory ran out") }
+        // RFC 6455 §8.1.
+        guard !exchange.isReasonBroken else {
+            throw Violation(description: "a closing frame came with a reason that is not UTF-8")
+        }
         // wslay stops reading when it has queued the reason for the peer.
         let isReading = wslay_event_get_read_enabled(context) == 1 || wslay_event_get_close_received(context) == 1
         guard result == 0, isReading else {

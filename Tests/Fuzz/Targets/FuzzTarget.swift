@@ -12,7 +12,8 @@ struct FuzzTarget: Sendable {
     /// All of them.
     static let all: [FuzzTarget] = [
         streamParser, stanza, router, streamMachine, jid, scram, password, base64, dateTime, controlFrame,
-        configuration, terminal, identity, certificate, serviceRecord, form, styling, room,
+        configuration, terminal, identity, certificate, serviceRecord, form, styling, room, http, proxy, webSocket,
+        address,
     ]
 
     /// The one with a name.
