@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import XMPPTestSupport
 
 @testable import XMPPTransport
 
-/// The same sequence of numbers for the same seed.
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
 @Suite struct ConnectionPlannerTests {
     private func plan(_ startTLS: SRVAnswer, _ directTLS: SRVAnswer, seed: UInt64 = 1) throws -> [ConnectionTarget] {
-        var numbers = SeededNumbers(state: seed)
+        var numbers = SeededGenerator(seed: seed)
         return try ConnectionPlanner.targets(
             for: "example.org", startTLS: startTLS, directTLS: directTLS, using: &numbers)
     }
