@@ -76,6 +76,7 @@ let package = Package(
         floor("XMPPXML", ["CLibXML2"]),
         floor("XMPPCrypto", ["COpenSSL"]),
         floor("SocketIO", []),
+        floor("JSONText", []),
 
         // First floor: values only.
         floor("XMPPCore", ["XMPPXML", "CIDN2", "CUnistring"]),
@@ -86,10 +87,10 @@ let package = Package(
 
         // Third floor: the library that people import, and what must outlive the process.
         floor("XMPPStorage", ["XMPPCore", "XMPPXML", "XMPPProtocol", "SocketIO", "CSQLite"]),
-        floor("XMPP", ["XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport"]),
+        floor("XMPP", ["XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport", "JSONText"]),
 
         // Fourth floor: control protocol, daemon, command.
-        floor("JabberControl", ["SocketIO"]),
+        floor("JabberControl", ["SocketIO", "JSONText"]),
         floor("JabberDaemon", ["XMPP", "XMPPStorage", "JabberControl", "SocketIO"]),
         floor("JabberCLI", ["JabberControl", "SocketIO"]),
 
@@ -123,6 +124,7 @@ let package = Package(
         tests("XMPPXMLTests", ["XMPPXML", "XMPPTestSupport"]),
         tests("XMPPCryptoTests", ["XMPPCrypto"]),
         tests("SocketIOTests", ["SocketIO", "XMPPTestSupport"]),
+        tests("JSONTextTests", ["JSONText"]),
         tests("XMPPCoreTests", ["XMPPCore", "XMPPXML", "XMPPTestSupport"]),
         tests("XMPPProtocolTests", ["XMPPProtocol", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPTestSupport"]),
         tests("XMPPTransportTests", ["XMPPTransport", "SocketIO", "COpenSSL", "XMPPTestSupport"]),
@@ -134,7 +136,7 @@ let package = Package(
             "XMPPTests",
             [
                 "XMPP", "XMPPStorage", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO",
-                "XMPPTransport", "XMPPTestSupport", "xmpp-floods", "xmpp-sweep", "jabberctld",
+                "XMPPTransport", "JSONText", "XMPPTestSupport", "xmpp-floods", "xmpp-sweep", "jabberctld",
             ]),
         tests("XMPPTestSupportTests", ["XMPPTestSupport", "XMPP", "XMPPCore", "XMPPXML", "SocketIO", "XMPPTransport"]),
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),

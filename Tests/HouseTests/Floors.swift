@@ -17,7 +17,7 @@ enum Floors {
     ]
 
     private static let library: Set<String> = [
-        "XMPPXML", "XMPPCrypto", "SocketIO", "XMPPCore", "XMPPProtocol", "XMPPTransport", "XMPPStorage",
+        "XMPPXML", "XMPPCrypto", "SocketIO", "JSONText", "XMPPCore", "XMPPProtocol", "XMPPTransport", "XMPPStorage",
     ]
 
     private static let values: Set<String> = ["Glibc", "Synchronization"]
@@ -28,6 +28,7 @@ enum Floors {
         "XMPPXML": Room(own: ["CLibXML2"], platform: values),
         "XMPPCrypto": Room(own: ["COpenSSL"], platform: values),
         "SocketIO": Room(own: [], platform: events),
+        "JSONText": Room(own: [], platform: values),
         "XMPPCore": Room(own: ["XMPPXML", "CIDN2", "CUnistring"], platform: values),
         "XMPPProtocol": Room(
             own: ["XMPPCore", "XMPPXML", "XMPPCrypto"],
@@ -41,7 +42,7 @@ enum Floors {
         "XMPPTransport": Room(own: ["SocketIO", "XMPPCrypto", "COpenSSL", "CUnbound", "CWslay"], platform: events),
         "XMPPStorage": Room(own: ["XMPPCore", "XMPPProtocol", "XMPPXML", "SocketIO", "CSQLite"], platform: events),
         "XMPP": Room(own: library, platform: events),
-        "JabberControl": Room(own: ["SocketIO"], platform: tools),
+        "JabberControl": Room(own: ["SocketIO", "JSONText"], platform: tools),
         "JabberDaemon": Room(own: ["XMPP", "XMPPStorage", "JabberControl", "SocketIO"], platform: tools),
         "JabberCLI": Room(own: ["JabberControl", "SocketIO", "CLibEdit"], platform: tools),
         "jabberctl": Room(own: ["JabberCLI"], platform: values),

@@ -27,7 +27,7 @@ enum SettingsText {
         var start = 0
         var place = 0
         for key in path {
-            guard let found = try? places(of: key, in: Array(bytes[start...])), let entry = found.entry,
+            guard let found = try? JSONReader.places(of: key, in: Array(bytes[start...])), let entry = found.entry,
                 let value = found.value
             else { return nil }
             place = start + entry.lowerBound
@@ -37,7 +37,7 @@ enum SettingsText {
     }
 
     private static func edit(_ key: String, _ value: JSONValue?, in bytes: [UInt8]) -> [UInt8]? {
-        guard !bytes.isEmpty, let found = try? places(of: key, in: bytes) else { return nil }
+        guard !bytes.isEmpty, let found = try? JSONReader.places(of: key, in: bytes) else { return nil }
         guard let value else { return found.entry.map { Array(bytes[..<$0.lowerBound] + bytes[$0.upperBound...]) } }
         let text = indented(value)
         if let place = found.value { return Array(bytes[..<place.lowerBound] + text + bytes[place.upperBound...]) }
@@ -52,33 +52,5 @@ enum SettingsText {
             if byte == UInt8(ascii: "\n") { bytes += Array("  ".utf8) }
         }
         return bytes
-    }
-
-    /// Where the object begins (after its brace), and where the key's value and the key's whole entry stand.
-    private static func places(
-        of key: String, in bytes: [UInt8]
-    ) throws(JSONError) -> (start: Int, value: Range<Int>?, entry: Range<Int>?) {
-        var reader = JSONReader(bytes: bytes, dialect: .json5)
-        try reader.skipSpace()
-        guard reader.take(UInt8(ascii: "{")) else { throw reader.error("\"{\" expected") }
-        let start = reader.position
-        while true {
-            try reader.skipSpace()
-            if reader.next == UInt8(ascii: "}") { return (start, nil, nil) }
-            let entryStart = reader.position
-            let name = try reader.key()
-            try reader.skipSpace()
-            guard reader.take(UInt8(ascii: ":")) else { throw reader.error("\":\" expected") }
-            try reader.skipSpace()
-            let valueStart = reader.position
-            _ = try reader.value()
-            let valueEnd = reader.position
-            try reader.skipSpace()
-            let hasComma = reader.take(UInt8(ascii: ","))
-            if name == key {
-                return (start, valueStart..<valueEnd, entryStart..<(hasComma ? reader.position : valueEnd))
-            }
-            if !hasComma { return (start, nil, nil) }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import JabberControl
+@testable import JSONText
 
 @Suite("JSON")
 struct JSONTests {
