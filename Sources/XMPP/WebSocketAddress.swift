@@ -44,6 +44,7 @@ extension ConnectionTarget {
 
     /// What the field `Host` of HTTP says (RFC 9110 §7.2).
     var hostField: String {
-        HostPort(host: host, port: port == security.defaultPort ? nil : port).description
+        if let field = delegation?.hostField { return field }
+        return HostPort(host: host, port: port == security.defaultPort ? nil : port).description
     }
 }

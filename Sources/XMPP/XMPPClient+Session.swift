@@ -232,7 +232,7 @@ extension XMPPClient {
 }
 
 /// The configured source of randomness as a generator.
-private struct RandomBits: RandomNumberGenerator {
+struct RandomBits: RandomNumberGenerator {
     let source: any RandomSource
 
     mutating func next() -> UInt64 {

@@ -52,9 +52,13 @@ public struct XMPPConfiguration: Sendable {
     /// A WebSocket to connect to (RFC 7395) instead of what DNS says and of ``host``: for networks that let nothing but the web
     /// through. The certificate must prove the host of this address.
     public var webSocket: WebSocketAddress?
-    /// Whether the domain is asked over HTTPS for WebSockets (XEP-0156) when no place that DNS names can be reached; default
-    /// true. Not where ``host`` or ``webSocket`` says where to connect to.
-    public var findsWebSockets = true
+    /// Whether the domain is asked over HTTPS for other places (XEP-0487, XEP-0156) when none that DNS names can be reached;
+    /// default true. Not where ``host`` or ``webSocket`` says where to connect to.
+    ///
+    /// As long as an answer of XEP-0487 holds, connections of this configuration and its copies begin with the places in it,
+    /// and DNS is asked when those are out of reach. It may name the server that the certificate has to be made out to in place
+    /// of the domain, and the keys that it may have.
+    public var asksWebForPlaces = true
     /// What a server has to show before the login begins; ``ServerTrust/authorities`` unless said otherwise.
     public var trust = ServerTrust.authorities
     /// A PEM file with the certificate authorities to trust in place of the system's.
@@ -124,6 +128,8 @@ public struct XMPPConfiguration: Sendable {
     package var observer: StreamObserver?
     /// TLS contexts, shared by the copies of a configuration.
     package var tlsContexts = TLSContextCache()
+    /// What domains publish about ways to reach them, shared by the copies of a configuration.
+    var hostMeta = HostMetaCache()
     /// What the hashes in presences were found to stand for, shared by the copies of a configuration.
     var capabilities = CapabilitiesCache()
     /// Where connections come from.

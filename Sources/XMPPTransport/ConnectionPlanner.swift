@@ -52,29 +52,41 @@ package enum ConnectionPlanner {
             return fallback(for: domain)
         }
         return order(entries, using: &generator).prefix(maximumTargets).map {
-            ConnectionTarget(host: $0.record.target, port: $0.record.port, security: $0.security)
+            ConnectionTarget(
+                host: $0.record.target, port: $0.record.port, security: $0.security, priority: $0.priority)
         }
     }
 
-    private struct Entry {
+    private struct Entry: RankedPlace {
         let record: SRVRecord
         let security: ConnectionTarget.Security
+
+        var priority: UInt16 { record.priority }
+        var weight: UInt16 { record.weight }
     }
 
-    /// RFC 2782: by priority; within one, drawn by weight. XEP-0368 §4: both services mixed as if they were one.
-    private static func order(_ entries: [Entry], using generator: inout some RandomNumberGenerator) -> [Entry] {
-        let groups = Dictionary(grouping: entries) { $0.record.priority }
-        var result: [Entry] = []
+    /// The order to try places in: by priority; within one, drawn by weight (RFC 2782). ``maximumTargets`` of them at most.
+    ///
+    /// XEP-0368 §4: several services are mixed as if they were one.
+    ///
+    /// - Parameters:
+    ///   - entries: The places.
+    ///   - generator: Where the choice by weight comes from.
+    package static func order<Place: RankedPlace>(
+        _ entries: [Place], using generator: inout some RandomNumberGenerator
+    ) -> [Place] {
+        let groups = Dictionary(grouping: entries) { $0.priority }
+        var result: [Place] = []
         for priority in groups.keys.sorted() {
-            // Records of weight 0 first, so that they have a small chance and not none.
+            // Those of weight 0 first, so that they have a small chance and not none.
             var rest = (groups[priority] ?? []).shuffled(using: &generator)
-            rest = rest.filter { $0.record.weight == 0 } + rest.filter { $0.record.weight != 0 }
+            rest = rest.filter { $0.weight == 0 } + rest.filter { $0.weight != 0 }
             while !rest.isEmpty, result.count < maximumTargets {
-                let total = rest.reduce(0) { $0 + Int($1.record.weight) }
+                let total = rest.reduce(0) { $0 + Int($1.weight) }
                 let chosen = Int.random(in: 0...total, using: &generator)
                 var sum = 0
                 let index = rest.firstIndex { entry in
-                    sum += Int(entry.record.weight)
+                    sum += Int(entry.weight)
                     return sum >= chosen
                 }
                 result.append(rest.remove(at: index ?? 0))
@@ -82,4 +94,12 @@ package enum ConnectionPlanner {
         }
         return result
     }
+}
+
+/// A place with a rank among others (RFC 2782).
+package protocol RankedPlace {
+    /// Lower numbers come first.
+    var priority: UInt16 { get }
+    /// The share of first places among those of one priority.
+    var weight: UInt16 { get }
 }

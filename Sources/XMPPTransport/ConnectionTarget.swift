@@ -30,6 +30,10 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
     package let port: UInt16
     /// How the channel becomes secure.
     package let security: Security
+    /// Places of a lower number come first; those of one number are alike (RFC 2782).
+    package let priority: UInt16
+    /// What the domain says of the place over HTTPS (XEP-0487); `nil` where it says nothing.
+    package let delegation: Delegation?
 
     /// Makes a target.
     ///
@@ -37,10 +41,17 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
     ///   - host: Host name as an A-label, or an address literal.
     ///   - port: TCP port; `nil` for the usual port of `security`.
     ///   - security: How the channel becomes secure.
-    package init(host: String, port: UInt16? = nil, security: Security = .startTLS) {
+    ///   - priority: Its group among the places of a domain.
+    ///   - delegation: What the domain says of the place over HTTPS.
+    package init(
+        host: String, port: UInt16? = nil, security: Security = .startTLS, priority: UInt16 = 0,
+        delegation: Delegation? = nil
+    ) {
         self.host = host
         self.port = port ?? security.defaultPort
         self.security = security
+        self.priority = priority
+        self.delegation = delegation
     }
 
     /// `host:port`, with brackets around an IPv6 address.

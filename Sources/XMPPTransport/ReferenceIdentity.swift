@@ -11,6 +11,8 @@ package struct ReferenceIdentity: Sendable, Hashable, CustomStringConvertible {
     package let unicodeDomain: String
     /// The bytes of the address when the domain is an address literal: 4 or 16.
     package let addressBytes: [UInt8]?
+    /// What the domain says over HTTPS of the place that is connected to; `nil` where it says nothing.
+    package let delegation: Delegation?
 
     /// Makes an identity.
     ///
@@ -18,7 +20,9 @@ package struct ReferenceIdentity: Sendable, Hashable, CustomStringConvertible {
     ///   - domain: The JID's domain as an A-label; a literal IPv6 address may stand in brackets. One trailing dot is
     ///     dropped.
     ///   - unicodeDomain: The same domain as a U-label, for XmppAddr names, which are written in UTF-8.
-    package init(domain: String, unicodeDomain: String? = nil) {
+    ///   - delegation: What the domain says over HTTPS of the place that is connected to.
+    package init(domain: String, unicodeDomain: String? = nil, delegation: Delegation? = nil) {
+        self.delegation = delegation
         var domain = domain
         if domain.hasSuffix(".") { domain.removeLast() }
         if let address = SocketAddress(literal: domain, port: 0) {
@@ -32,7 +36,7 @@ package struct ReferenceIdentity: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The name for TLS Server Name Indication; `nil` for an address literal (RFC 6066 §3).
-    package var serverName: String? { addressBytes == nil ? domain : nil }
+    package var serverName: String? { delegation?.serverName ?? (addressBytes == nil ? domain : nil) }
 
     /// The domain as people write it, with the A-label behind it where the two differ.
     package var description: String {
@@ -43,9 +47,11 @@ package struct ReferenceIdentity: Sendable, Hashable, CustomStringConvertible {
     ///
     /// Accepted are DNS-ID with a wildcard only as the whole leftmost label, SRV-ID for `_xmpp-client`, XmppAddr with a
     /// bare domain (RFC 6120 §13.7.1.2.1), and IP-ID for an address literal (RFC 9525 §4.2). Nothing else: no common
-    /// name, no URI, no mail address.
+    /// name, no URI, no mail address. Where the domain has named a server over HTTPS, that server's name is as good
+    /// (XEP-0487 §4).
     package func isProven(by name: PresentedName) -> Bool {
-        switch name {
+        if let delegation, ReferenceIdentity(domain: delegation.serverName).isProven(by: name) { return true }
+        return switch name {
         case .dns(let bytes):
             addressBytes == nil && matchesDNS(bytes)
         case .service(let bytes):

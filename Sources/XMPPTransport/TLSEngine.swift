@@ -53,6 +53,8 @@ final class TLSEngine {
     let dane: DANEProof?
     /// The usage of the record that the certificates match; `nil` when there is none.
     var matchedUsage: UInt8?
+    /// Whether the server's key is one that the domain has named over HTTPS.
+    var isProvenByDelegation = false
     private let input: OpaquePointer
     private let output: OpaquePointer
     private var matchedName: PresentedName?
@@ -235,6 +237,17 @@ final class TLSEngine {
             chain.flatMap { shim_sk_X509_value($0, Int32(index)) }.map(CertificateReader.certificate)
         }
         return length
+    }
+
+    /// The keys that the domain has named over HTTPS; where there are some, one of them has to be there (XEP-0487 §4).
+    var delegatedKeys: Set<[UInt8]> {
+        guard case .client(let identity, _) = role else { return [] }
+        return identity.delegation?.pinnedKeys ?? []
+    }
+
+    /// Whether one of those keys is in the server's certificate, or in one above it (RFC 7469 §2.6).
+    var isAmongDelegatedKeys: Bool {
+        delegatedKeys.isEmpty || path.contains { delegatedKeys.contains($0.keyFingerprint) }
     }
 
     /// XEP-0368 §3: another protocol than the one offered means that somebody else is at the other end.

@@ -9,7 +9,9 @@ enum TLSVerification {
     /// OpenSSL validates the path (RFC 5280 §6): signatures, times, purpose, constraints. The name is checked here, for
     /// OpenSSL knows neither SRV-ID nor XmppAddr and looks at common names.
     ///
-    /// Where keys are pinned, the key alone counts (RFC 7671 §5.1): it is the one proof, and needs no other.
+    /// Where the account pins keys, the key alone counts (RFC 7671 §5.1): it is the one proof, and needs no other. Where the
+    /// domain has named keys over HTTPS, one of them has to be there, and is enough where it is the server's own
+    /// (XEP-0487 §4).
     static func verify(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
         guard let store, let engine = engine(of: store) else { return 0 }
         return isAccepted(store, by: engine) ? 1 : 0
@@ -27,6 +29,11 @@ enum TLSVerification {
             }
             return true
         }
+        engine.isProvenByDelegation = engine.presentedKey.map(engine.delegatedKeys.contains) == true
+        if engine.isProvenByDelegation {
+            engine.notePath(X509_STORE_CTX_get0_untrusted(store))
+            return true
+        }
         let isPathValid = X509_verify_cert(store) == 1
         guard isPathValid, X509_STORE_CTX_get_error(store) == X509_V_OK else {
             engine.verificationError = CertificateReader.error(of: store)
@@ -36,6 +43,12 @@ enum TLSVerification {
         if let error = engine.check(leaf: leaf, chain: X509_STORE_CTX_get0_chain(store)) {
             engine.verificationError = error
             X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH)
+            return false
+        }
+        guard engine.isAmongDelegatedKeys else {
+            engine.verificationError = .keyNotPinned(
+                presented: engine.presentedKey ?? [], pinned: engine.delegatedKeys)
+            X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
             return false
         }
         return true

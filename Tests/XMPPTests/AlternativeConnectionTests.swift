@@ -44,26 +44,6 @@ struct AlternativeConnectionTests {
         #expect(addresses(text) == nil)
     }
 
-    /// Nothing listens where DNS points to; the web server is at a port of the test's own.
-    private struct BlockedNetwork: StreamConnector {
-        let network = NetworkConnector()
-        let reachesWeb = true
-        let webPort: UInt16
-        var targets = [ConnectionTarget(host: "127.0.0.1", port: 1)]
-
-        func targets(
-            for domain: String, override: ConnectionTarget?
-        ) async throws(ConnectError) -> [ConnectionTarget] { override.map { [$0] } ?? targets }
-
-        func connect(
-            to target: ConnectionTarget, on executor: StreamExecutor
-        ) async throws(ConnectError) -> any ByteTransport {
-            let port = target.port == 443 ? webPort : target.port
-            return try await network.connect(
-                to: ConnectionTarget(host: "127.0.0.1", port: port, security: target.security), on: executor)
-        }
-    }
-
     private func server(
         publishing address: String? = "wss://127.0.0.1:{port}/xmpp-websocket"
     ) async throws -> (LoopbackServer, XMPPConfiguration) {
@@ -93,7 +73,7 @@ struct AlternativeConnectionTests {
     func notAsked() async throws {
         let (server, configuration) = try await server()
         var off = configuration
-        off.findsWebSockets = false
+        off.asksWebForPlaces = false
         var own = configuration
         own.host = "127.0.0.1"
         own.port = 1

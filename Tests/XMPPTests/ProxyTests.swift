@@ -68,7 +68,9 @@ struct ProxyTests {
         try await stream.connect()
         try await stream.ping()
         #expect(
-            proxy.requests == ["example.net:5222", "example.net:5223", "example.net:443", "127.0.0.1:443"],
+            proxy.requests == [
+                "example.net:5222", "example.net:5223", "example.net:443", "example.net:443", "127.0.0.1:443",
+            ],
             "not one name was looked up on this side")
         await stream.disconnect()
         proxy.stop()
@@ -114,7 +116,7 @@ struct ProxyTests {
         let server = try await verona()
         let proxy = try LoopbackProxy(kind, to: [5222: server.port], manner: manner)
         var configuration = try await romeo(server, through: proxy, kind)
-        configuration.findsWebSockets = false
+        configuration.asksWebForPlaces = false
         let error = await #expect(throws: XMPPError.self) { try await XMPPStream(configuration).connect() }
         #expect(error?.code == code && error?.isPermanent == false, "\(error as Any)")
         #expect(error?.message.contains(words) == true, "\(error as Any)")

@@ -24,6 +24,7 @@ import XMPPTestSupport
         #expect(targets.map(\.host) == ["a", "b", "c", "d"])
         #expect(targets.map(\.security) == [.startTLS, .directTLS, .startTLS, .directTLS])
         #expect(targets.map(\.port) == [5222, 443, 5222, 443])
+        #expect(targets.map(\.priority) == [10, 20, 30, 40])
     }
 
     @Test("within a priority the weight is the share of first places (RFC 2782)")

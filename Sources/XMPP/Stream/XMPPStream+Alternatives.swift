@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JSONText
+internal import SocketIO
 internal import XMPPTransport
 
 extension XMPPStream {
-    /// The WebSockets that the domain publishes (XEP-0156), when every place that DNS names is out of reach: a network may let
-    /// nothing but the web through.
+    /// Whether the domain may say over HTTPS where it is: never where the user has said where to connect to.
+    private var asksWebForPlaces: Bool {
+        configuration.asksWebForPlaces && connector.reachesWeb && override == nil
+    }
+
+    /// Whether what XEP-0487 says is of use. What is to be proven by DNS has to be named by DNS.
+    private var usesHostMeta2: Bool { configuration.trust != .dane }
+
+    /// The places that the domain has published, as long as that holds (XEP-0487 §4): then DNS is not asked first.
+    var publishedPlaces: [ConnectionTarget] {
+        guard asksWebForPlaces, usesHostMeta2,
+            let file = configuration.hostMeta.file(
+                of: configuration.jid.connectDomain, at: configuration.clock.now)
+        else { return [] }
+        return places(of: file)
+    }
+
+    /// The places that the domain publishes, when every place that DNS names is out of reach: a network may let nothing but the
+    /// web through, or have name servers that do not know SRV records.
     ///
     /// Only over HTTPS with a certificate of the domain, only after the places of DNS, and never where the user has said where
     /// to connect to. A place that was reached and is not to be trusted is no reason to look for another one.
@@ -13,22 +32,50 @@ extension XMPPStream {
     ///
     /// - Parameter failures: Why the places of DNS could not be used.
     func alternatives(after failures: [XMPPError]) async -> [ConnectionTarget] {
-        guard configuration.findsWebSockets, connector.reachesWeb, configuration.host == nil,
-            configuration.webSocket == nil, failures.allSatisfy(\.isOutOfReach),
+        guard asksWebForPlaces, failures.allSatisfy(\.isOutOfReach),
             // A domain without an address has no web server either.
-            failures.contains(where: { $0.code != .hostNotFound }), !Task.isCancelled, !isDisconnecting,
-            let context = try? configuration.tlsContexts.context(trusting: configuration.webTrustAnchors)
+            failures.contains(where: { $0.code != .hostNotFound }), !Task.isCancelled, !isDisconnecting
         else { return [] }
         let domain = configuration.jid.connectDomain
-        log(.step, "asking https://\(domain)\(HostMeta.path) for other ways")
+        let found = await webDocument(HostMeta2.path, "application/json").flatMap { bytes in
+            (try? JSONReader.read(bytes))?.objectValue
+        }
+        // XEP-0487 §4: with this object in it the file is of that kind, and of XEP-0156 without.
+        if usesHostMeta2, let file = found.flatMap(HostMeta2.init) {
+            configuration.hostMeta.note(file, of: domain, at: configuration.clock.now)
+            return places(of: file)
+        }
+        var webSockets = found.map { HostMeta($0).webSockets } ?? []
+        if webSockets.isEmpty, !Task.isCancelled, !isDisconnecting {
+            let bytes = await webDocument(HostMeta.path, "application/xrd+xml")
+            webSockets = bytes.flatMap { HostMeta($0) }?.webSockets ?? []
+        }
+        if !webSockets.isEmpty { return webSockets.map(ConnectionTarget.init) }
+        // XEP-0487 §6: what has lapsed is better than nothing.
+        guard usesHostMeta2, let file = configuration.hostMeta.file(of: domain, at: nil) else { return [] }
+        return places(of: file)
+    }
+
+    private func places(of file: HostMeta2) -> [ConnectionTarget] {
+        var generator = RandomBits(source: configuration.random)
+        return file.places(using: &generator)
+    }
+
+    /// Gets a document of the domain's web server; `nil` when it is not to be had.
+    private func webDocument(_ path: String, _ mediaType: String) async -> [UInt8]? {
+        let domain = configuration.jid.connectDomain
+        guard let context = try? configuration.tlsContexts.context(trusting: configuration.webTrustAnchors) else {
+            return nil
+        }
+        log(.step, "asking https://\(domain)\(path) for other ways")
         let document = WebDocument(
-            host: domain, path: HostMeta.path, connector: connector, context: context, clock: configuration.clock)
+            host: domain, path: path, mediaType: mediaType, connector: connector, context: context,
+            clock: configuration.clock)
         do throws(WebDocument.Failure) {
-            let bytes = try await document.get(on: executor, timeout: configuration.timeouts.tls)
-            return HostMeta(bytes)?.webSockets.map(ConnectionTarget.init) ?? []
+            return try await document.get(on: executor, timeout: configuration.timeouts.tls)
         } catch {
             log(.step, "none: \(error)")
-            return []
+            return nil
         }
     }
 }

@@ -207,11 +207,15 @@ extension XMPPStream {
     }
 
     /// Whom the certificate must prove: the account's domain, whatever the host that was connected to; at a web server, which
-    /// serves many domains, the host that the user, or the domain itself by way of HTTPS, has named (RFC 7395 §4).
+    /// serves many domains, the host that the user, or the domain itself by way of HTTPS, has named (RFC 7395 §4). Where the
+    /// domain has said over HTTPS which server it is, either of the two will do (XEP-0487 §4).
     func identity(at target: ConnectionTarget) -> ReferenceIdentity {
-        if case .webSocket = target.security { return ReferenceIdentity(domain: target.host) }
+        if case .webSocket = target.security, target.delegation == nil {
+            return ReferenceIdentity(domain: target.host)
+        }
         return ReferenceIdentity(
-            domain: configuration.jid.connectDomain, unicodeDomain: configuration.jid.domainpart)
+            domain: configuration.jid.connectDomain, unicodeDomain: configuration.jid.domainpart,
+            delegation: target.delegation)
     }
 
     /// Agrees on a WebSocket inside of TLS; the stream begins when it is there.

@@ -26,7 +26,6 @@ extension XMPPStream {
         let domain = configuration.jid.connectDomain
         loginPhases = []
         beginPhase()
-        let targets: [ConnectionTarget]
         let context: TLSContext
         do {
             context = try configuration.tlsContexts.context(
@@ -34,6 +33,15 @@ extension XMPPStream {
         } catch {
             return .failure(XMPPError(.invalidConfiguration, "TLS cannot be set up: \(error)."))
         }
+        await recall()
+        var failures: [XMPPError] = []
+        let known = publishedPlaces
+        if !known.isEmpty {
+            reached(.resolved(known.map(StreamPlace.init)))
+            let targets = (preferredTarget.map { [$0] } ?? []) + known
+            if let outcome = await tryEach(of: targets, context, &failures) { return outcome }
+        }
+        let targets: [ConnectionTarget]
         do {
             log(.step, "resolving \(domain)")
             let found = try await connector.targets(for: domain, override: override)
@@ -42,10 +50,8 @@ extension XMPPStream {
             return .failure(XMPPError(error, domain: domain))
         }
         reached(.resolved(targets.map(StreamPlace.init)))
-        await recall()
-        var failures: [XMPPError] = []
         if let outcome = await tryEach(of: targets, context, &failures) { return outcome }
-        let others = await alternatives(after: failures)
+        let others = await alternatives(after: failures).filter { !known.contains($0) }
         if !others.isEmpty { reached(.resolved(others.map(StreamPlace.init))) }
         if let outcome = await tryEach(of: others, context, &failures) { return outcome }
         if Task.isCancelled || isDisconnecting {

@@ -8,7 +8,7 @@ public struct ChannelSecurity: Sendable, Hashable {
     public enum Proof: String, Sendable, Hashable {
         /// An authority vouches for a certificate that is made out to it (``ServerTrust/authorities``).
         case authority
-        /// It has a key that the account names (``ServerTrust/keys(_:)``).
+        /// It has a key that the account names (``ServerTrust/keys(_:)``), or the domain over HTTPS (XEP-0487).
         case pinnedKey
         /// Its certificate is what the domain's DNS says, signed (``ServerTrust/dane``).
         case dane

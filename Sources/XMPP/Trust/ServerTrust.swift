@@ -6,7 +6,9 @@ internal import XMPPTransport
 /// What a server has to show before the account's login begins.
 public enum ServerTrust: Sendable, Hashable {
     /// A certificate that an authority vouches for and that is made out to the account's domain (RFC 6120 §13.7.2): one of the
-    /// authorities that ``XMPPConfiguration/certificateAuthorityFile`` names, or else of the system's.
+    /// authorities that ``XMPPConfiguration/certificateAuthorityFile`` names, or else of the system's. Where the domain has proven
+    /// itself in this way to its web server and says there which server it is and which keys that has, its word counts as well
+    /// (XEP-0487 §4): see ``XMPPConfiguration/asksWebForPlaces``.
     case authorities
     /// What the domain's DNS says in signed TLSA records about the server (RFC 7673), which its certificate has to be then; it
     /// needs no authority unless they say so. Where there are no such records, or nobody has signed them, as ``authorities``.

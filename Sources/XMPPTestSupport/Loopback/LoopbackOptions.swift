@@ -73,6 +73,9 @@ public struct LoopbackOptions: Sendable {
     /// The address of a WebSocket that the domain publishes in its host-meta file (XEP-0156), on the port for WebSockets;
     /// `{port}` in it stands for that port. `nil` publishes no such file.
     public var publishedWebSocket: String?
+    /// The text of the file in which the domain publishes all its places (XEP-0487), on the port for WebSockets; `{port}` in it
+    /// stands for that port, `{directTLSPort}` for the one for direct TLS. `nil` publishes no such file.
+    public var publishedPlaces: String?
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
     /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with

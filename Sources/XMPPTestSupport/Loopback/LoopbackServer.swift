@@ -136,17 +136,26 @@ public actor LoopbackServer {
         }
     }
 
-    /// What the web server has beside the WebSocket: what the domain publishes about itself (XEP-0156 §3).
+    /// What the web server has beside the WebSocket: what the domain publishes about itself (XEP-0156 §3, XEP-0487 §3).
     private var documents: [String: [UInt8]] {
-        guard let address = router.options.publishedWebSocket, let webSocketPort else { return [:] }
-        let pieces = address.split(separator: "{port}", omittingEmptySubsequences: false)
-        let file = """
-            <?xml version='1.0' encoding='UTF-8'?>
-            <XRD xmlns='http://docs.oasis-open.org/ns/xri/xrd-1.0'>
-              <Link rel='urn:xmpp:alt-connections:websocket' href='\(pieces.joined(separator: String(webSocketPort)))'/>
-            </XRD>
-            """
-        return ["/.well-known/host-meta": Array(file.utf8)]
+        func filled(_ text: String) -> String {
+            text.replacing("{port}", with: "\(webSocketPort ?? 0)")
+                .replacing("{directTLSPort}", with: "\(directTLSPort ?? 0)")
+        }
+        var documents: [String: [UInt8]] = [:]
+        if let address = router.options.publishedWebSocket {
+            let file = """
+                <?xml version='1.0' encoding='UTF-8'?>
+                <XRD xmlns='http://docs.oasis-open.org/ns/xri/xrd-1.0'>
+                  <Link rel='urn:xmpp:alt-connections:websocket' href='\(filled(address))'/>
+                </XRD>
+                """
+            documents["/.well-known/host-meta"] = Array(file.utf8)
+        }
+        if let text = router.options.publishedPlaces {
+            documents["/.well-known/host-meta.json"] = Array(filled(text).utf8)
+        }
+        return documents
     }
 
     private func accept(_ socket: SocketTransport, at entrance: LoopbackSession.Entrance) {

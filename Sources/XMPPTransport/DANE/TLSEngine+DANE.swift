@@ -34,7 +34,7 @@ extension TLSEngine {
     /// How the server has proven itself.
     var proof: TLSProof? {
         if context.isServer { return nil }
-        if context.pinnedKeys != nil { return .pinnedKey }
+        if context.pinnedKeys != nil || isProvenByDelegation { return .pinnedKey }
         return matchedUsage == nil ? .authority : .dane
     }
 

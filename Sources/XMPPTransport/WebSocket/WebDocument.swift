@@ -35,6 +35,7 @@ package struct WebDocument: Sendable {
 
     private let host: String
     private let path: String
+    private let mediaType: String
     private let connector: any StreamConnector
     private let context: TLSContext
     private let clock: any StreamClock
@@ -44,15 +45,17 @@ package struct WebDocument: Sendable {
     /// - Parameters:
     ///   - host: The host, which its certificate must prove; port 443.
     ///   - path: The path; begins with `/`.
+    ///   - mediaType: The kind of document that is asked for.
     ///   - connector: Where connections come from.
     ///   - context: The trust in certificates.
     ///   - clock: Where time comes from.
     package init(
-        host: String, path: String, connector: any StreamConnector, context: TLSContext,
+        host: String, path: String, mediaType: String, connector: any StreamConnector, context: TLSContext,
         clock: any StreamClock = SystemClock()
     ) {
         self.host = host
         self.path = path
+        self.mediaType = mediaType
         self.connector = connector
         self.context = context
         self.clock = clock
@@ -74,8 +77,7 @@ package struct WebDocument: Sendable {
         }
         let exchange = Exchange(
             request: Array(
-                "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: application/xrd+xml\r\nConnection: close\r\n\r\n".utf8
-            ))
+                "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: \(mediaType)\r\nConnection: close\r\n\r\n".utf8))
         executor.queue.async { [host, context, clock] in
             exchange.begin(over: transport, host: host, context: context, clock: clock, timeout: timeout)
         }

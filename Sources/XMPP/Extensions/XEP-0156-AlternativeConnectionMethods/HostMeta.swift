@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JSONText
 internal import XMPPXML
 
 /// What a domain publishes about other ways to reach it (XEP-0156 §3): its host-meta file (RFC 6415).
@@ -9,7 +10,7 @@ struct HostMeta: Sendable, Hashable {
     /// WebSockets taken from it at most.
     static let maximumAddresses = 4
     /// The relation of a WebSocket (XEP-0156 §3).
-    private static let webSocketRelation = "urn:xmpp:alt-connections:websocket"
+    static let webSocketRelation = "urn:xmpp:alt-connections:websocket"
     private static let namespace = "http://docs.oasis-open.org/ns/xri/xrd-1.0"
 
     /// Where WebSockets are, in the file's order; those in the clear are left out.
@@ -25,14 +26,29 @@ struct HostMeta: Sendable, Hashable {
         guard outcome.error == nil, case .streamOpened(let root, _)? = outcome.events.first,
             root.isNamed("XRD", namespace: Self.namespace), outcome.events.last == .streamClosed
         else { return nil }
+        var links: [(relation: String?, address: String?)] = []
+        for case .element(let link) in outcome.events where link.isNamed("Link", namespace: Self.namespace) {
+            links.append((link["rel"], link["href"]))
+        }
+        webSockets = Self.webSockets(of: links)
+    }
+
+    /// Reads the same in JSON (RFC 6415 Appendix A).
+    ///
+    /// - Parameter file: The file, as it was read.
+    init(_ file: JSONObject) {
+        let links = (file["links"]?.arrayValue ?? []).compactMap(\.objectValue)
+        webSockets = Self.webSockets(of: links.map { ($0.string("rel"), $0.string("href")) })
+    }
+
+    private static func webSockets(of links: [(relation: String?, address: String?)]) -> [WebSocketAddress] {
         var addresses: [WebSocketAddress] = []
-        for case .element(let link) in outcome.events
-        where link.isNamed("Link", namespace: Self.namespace) && link["rel"] == Self.webSocketRelation {
-            if let address = link["href"].flatMap(WebSocketAddress.init), !addresses.contains(address) {
+        for link in links where link.relation == webSocketRelation {
+            if let address = link.address.flatMap(WebSocketAddress.init), !addresses.contains(address) {
                 addresses.append(address)
             }
         }
-        webSockets = Array(addresses.prefix(Self.maximumAddresses))
+        return Array(addresses.prefix(maximumAddresses))
     }
 
     /// Takes comments out: people write such files by hand, and the parser is one of streams, which have none.
