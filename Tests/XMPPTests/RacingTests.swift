@@ -46,9 +46,11 @@ private struct FixedPlaces: StreamConnector {
 struct RacingTests {
     private static let blackHole = ConnectionTarget(host: "black.hole", port: 5222)
 
-    private func place(_ port: UInt16?, _ security: ConnectionTarget.Security = .startTLS) throws -> ConnectionTarget {
+    private func place(
+        _ port: UInt16?, _ security: ConnectionTarget.Security = .startTLS, priority: UInt16 = 0
+    ) throws -> ConnectionTarget {
         guard let port else { throw TestSupportError("the server has no such port") }
-        return ConnectionTarget(host: "127.0.0.1", port: port, security: security)
+        return ConnectionTarget(host: "127.0.0.1", port: port, security: security, priority: priority)
     }
 
     private func configuration(
@@ -108,6 +110,79 @@ struct RacingTests {
         #expect(clock.now == .milliseconds(500))
         await stream.disconnect()
         await server.stop()
+    }
+
+    @Test("one unreachable place costs 250 ms, of whatever priority the next one is", arguments: [0, 1] as [UInt16])
+    func unreachableGroup(priority: UInt16) async throws {
+        let server = try await verona()
+        let clock = TestClock()
+        let places = try [Self.blackHole, place(server.port, priority: priority)]
+        let stream = XMPPStream(try await configuration(server, places, clock))
+        let connected = Task { _ = try await stream.connect() }
+        await clock.waitForTimers()
+        await clock.advance(by: XMPPStream.raceDelay)
+        try await connected.value
+        #expect(clock.now == .milliseconds(250))
+        await stream.disconnect()
+        await server.stop()
+    }
+
+    @Test("a place that is connected holds the next priority back for a second, and its own not (XEP-0495 §4.1)")
+    func nextGroup() async throws {
+        for isFirst in [true, false] {
+            let server = try await verona()
+            let listener = try ListeningSocket(.loopback(port: 0), on: StreamExecutor())
+            let clock = TestClock()
+            let silent = try place(listener.address.port)
+            let live = try place(server.port, priority: 1)
+            let stream = XMPPStream(
+                try await configuration(server, isFirst ? [silent, live] : [Self.blackHole, silent, live], clock))
+            let connected = Task { _ = try await stream.connect() }
+            // The race's, and the negotiation's of each that is connected.
+            if !isFirst {
+                await clock.waitForTimers()
+                await clock.advance(by: XMPPStream.raceDelay)
+            }
+            await clock.waitForTimers(2)
+            await clock.advance(by: .milliseconds(999))
+            #expect(await server.acceptedConnections == 0)
+            // Where the scout came through after the timer was set, that was set for less and then anew.
+            await clock.advance(by: isFirst ? .milliseconds(1) : .milliseconds(251))
+            try await connected.value
+            #expect(await stream.endpoint == "127.0.0.1:\(server.port)")
+            await stream.disconnect()
+            await server.stop()
+            withExtendedLifetime(listener) {}
+        }
+    }
+
+    @Test("a refusal sends nobody to the next priority while another place of this one is on the way (XEP-0495 §4.1)")
+    func refusedInGroup() async throws {
+        let (server, last) = (try await verona(), try await verona())
+        let clock = TestClock()
+        var configuration = try await configuration(server, [], clock)
+        let places = FixedPlaces([
+            ConnectionTarget(host: "failing.later"), try place(1), try place(server.port, priority: 1),
+            try place(last.port, priority: 2),
+        ])
+        configuration.connector = places
+        let refused = Handover<Void>()
+        configuration.observer = StreamObserver(milestone: { if case .failed = $0 { refused.give(()) } })
+        let stream = XMPPStream(configuration)
+        let connected = Task { _ = try await stream.connect() }
+        await clock.waitForTimers()
+        await clock.advance(by: XMPPStream.raceDelay)
+        await refused.value()
+        #expect(await server.acceptedConnections == 0)
+        // The last of the priority fails: now it is the next one's turn, at once.
+        places.failure.give(())
+        try await connected.value
+        #expect(clock.now == .milliseconds(250))
+        #expect(await stream.endpoint == "127.0.0.1:\(server.port)")
+        #expect(await last.acceptedConnections == 0)
+        await stream.disconnect()
+        await server.stop()
+        await last.stop()
     }
 
     @Test("one that answers in time is not raced, and one that refuses costs no time")

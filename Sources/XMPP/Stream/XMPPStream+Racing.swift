@@ -22,20 +22,40 @@ struct PlaceRace {
     var failures: [XMPPError] = []
     /// Sends the next scout.
     var timer: (any ScheduledTimer)?
+    /// The priority of the place that was gone to last.
+    var group: UInt16
+    /// Whether the place that is being tried has given a sign of life.
+    var isFirstAlive = false
     /// Whether the place that was tried first is out of the race.
     var isFirstOut = false
     /// Who waits for the outcome then.
     var waiter: CheckedContinuation<Void, Never>?
+
+    /// Whether the next place is one of those that are gone to already, by its priority.
+    var goesOnInGroup: Bool { waiting.first?.priority == group }
+
+    /// Whether the next place has to let those before it have more time: one of the present priority is connected.
+    var isHeldBack: Bool {
+        !goesOnInGroup
+            && ((isFirstAlive && !isFirstOut && first.priority == group)
+                || running.contains { $0.target.priority == group && $0.transport != nil })
+    }
 }
 
 extension XMPPStream {
     /// How long a place may give no sign of life before the next one is tried beside it; 250 ms (RFC 8305 §8).
     package static let raceDelay: Duration = .milliseconds(250)
+    /// The same before a place of the next priority, where one of the present priority has taken the connection: the domain's
+    /// wish counts as long as there is hope; 1 s.
+    package static let raceGroupDelay: Duration = .seconds(1)
     /// The same through a proxy, which has to connect itself first; 2 s.
     package static let raceDelayThroughProxy: Duration = .seconds(2)
 
     /// Lets the places that come after the one about to be tried run with it, up to live features (XEP-0495): a place that is out
-    /// of reach, or that takes connections and says nothing, costs ``raceDelay`` and not its time limit.
+    /// of reach, or that takes connections and says nothing, costs a moment and not its time limit.
+    ///
+    /// Priorities come one after another (XEP-0495 §4.1): a place of the next one is gone to when all of the present one have
+    /// failed; or when all have set out and are silent for ``raceDelay``, for ``raceGroupDelay`` if one of them is connected.
     ///
     /// - Parameters:
     ///   - first: The place that is about to be tried.
@@ -46,12 +66,13 @@ extension XMPPStream {
         let others = others.filter { !$0.isWebSocket }
         // What DNS says about each place has to be known before it is gone to.
         guard !others.isEmpty, configuration.trust != .dane else { return }
-        race = PlaceRace(first: first, context: context, waiting: others[...])
+        race = PlaceRace(first: first, context: context, waiting: others[...], group: first.priority)
         armRace()
     }
 
     /// The place that is being tried has given a sign of life: it gets its time anew, unless others have set out.
     func showedLife() {
+        race?.isFirstAlive = true
         guard let race, race.running.isEmpty, let timer = race.timer else { return }
         timer.cancel()
         armRace()
@@ -68,10 +89,16 @@ extension XMPPStream {
     }
 
     private func armRace() {
-        guard race?.waiting.isEmpty == false else { return }
-        let delay = configuration.proxy == nil ? Self.raceDelay : Self.raceDelayThroughProxy
-        race?.timer = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
-            self?.assumeIsolated { $0.sendScout() }
+        guard let race, !race.waiting.isEmpty else { return }
+        let isHeldBack = race.isHeldBack
+        let delay =
+            configuration.proxy != nil
+            ? Self.raceDelayThroughProxy : isHeldBack ? Self.raceGroupDelay : Self.raceDelay
+        self.race?.timer = configuration.clock.schedule(after: delay, on: executor) { [weak self] in
+            self?.assumeIsolated { stream in
+                // Somebody may have come through meanwhile.
+                !isHeldBack && stream.race?.isHeldBack == true ? stream.armRace() : stream.sendScout()
+            }
         }
     }
 
@@ -79,6 +106,7 @@ extension XMPPStream {
         race?.timer?.cancel()
         race?.timer = nil
         guard let context = race?.context, let target = race?.waiting.popFirst() else { return }
+        race?.group = target.priority
         log(.step, "trying \(target) as well")
         let role = TLSRole.client(identity(at: target), offersProtocol: target.security == .directTLS)
         let clock = configuration.clock
@@ -99,8 +127,8 @@ extension XMPPStream {
         if let error = scout.error {
             race?.failures.append(error)
             reached(.failed(StreamPlace(scout.target), error))
-            // A refusal is an answer: no reason to wait for the next one's turn (RFC 8305 §5).
-            sendScout()
+            // A refusal is an answer: no reason to wait for the next one's turn (RFC 8305 §5), unless that is behind others.
+            if race?.goesOnInGroup == true { sendScout() }
             guard race?.isFirstOut == true, race?.running.isEmpty == true else { return }
             wakeRace()
             return
