@@ -11,28 +11,39 @@ enum EjabberdServer {
     static var program: String? { ServerSite.find("/usr/bin/erl", "/usr/local/bin/erl") }
 
     /// The folder that has ejabberd's and its libraries' folders.
-    static var libraries: String? {
-        let candidates = FileProbe.entries(of: "/usr/lib").filter { $0.hasSuffix("-linux-gnu") } + ["/usr/lib"]
+    static var libraries: String? { libraries(in: "") }
+
+    /// The same in another root of the file system; `nil` when they are not there.
+    static func libraries(in root: String) -> String? {
+        let library = "\(root)/usr/lib"
+        let candidates = FileProbe.entries(of: library).filter { $0.hasSuffix("-linux-gnu") } + [library]
         return candidates.first { FileProbe.entry(of: $0, beginning: "ejabberd-") != nil }
     }
 
     /// Starts it in the foreground; the accounts are made by the same process, once it is up.
-    static func launch(_ site: ServerSite) throws(TestSupportError) -> ServerProcess {
-        guard let program, let libraries else { throw TestSupportError("ejabberd is not installed") }
-        let configuration = try site.folder.write(configuration(site), to: "ejabberd.yml")
-        let data = try site.folder.makeFolder("data")
+    ///
+    /// - Parameters:
+    ///   - site: What it needs.
+    ///   - root: The root of the Debian that it is in; `nil` for this one.
+    static func launch(_ site: ServerSite, root: String? = nil) throws(TestSupportError) -> ServerProcess {
+        guard let program = root == nil ? program : "/usr/bin/erl", let libraries = libraries(in: root ?? "") else {
+            throw TestSupportError("ejabberd is not installed")
+        }
+        /// A path as the server sees it.
+        func inside(_ path: String) -> String { root.map { path.replacing($0, with: "") } ?? path }
+        let configuration = try site.folder.write(
+            inside(configuration(site, isNewer: root != nil)), to: "ejabberd.yml")
+        let data = inside(try site.folder.makeFolder("data"))
+        let arguments = ["-noinput", "-mnesia", "dir", "\"\(data)\"", "-s", "ejabberd", "-eval", accounts(site)]
         return try ServerProcess(
-            program,
-            [
-                "-noinput", "-mnesia", "dir", "\"\(data)\"", "-s", "ejabberd", "-eval", accounts(site),
-            ],
+            root == nil ? program : "/usr/sbin/chroot", (root.map { [$0, program] } ?? []) + arguments,
             environment: [
-                "EJABBERD_CONFIG_PATH": configuration,
-                "EJABBERD_LOG_PATH": site.folder.file("ejabberd.log"),
-                "ERL_CRASH_DUMP": site.folder.file("erl_crash.dump"),
+                "EJABBERD_CONFIG_PATH": inside(configuration),
+                "EJABBERD_LOG_PATH": inside(site.folder.file("ejabberd.log")),
+                "ERL_CRASH_DUMP": inside(site.folder.file("erl_crash.dump")),
                 "ERL_CRASH_DUMP_BYTES": "0",
-                "ERL_LIBS": libraries,
-                "HOME": site.folder.path,
+                "ERL_LIBS": inside(libraries),
+                "HOME": inside(site.folder.path),
             ],
             logFile: site.folder.file("server.log"))
     }
@@ -53,7 +64,7 @@ enum EjabberdServer {
         return steps.joined(separator: ", ") + (steps.isEmpty ? "ok." : ".")
     }
 
-    private static func configuration(_ site: ServerSite) -> String {
+    private static func configuration(_ site: ServerSite, isNewer: Bool) -> String {
         """
         hosts: ["\(site.domain)"]
         loglevel: warning
@@ -90,6 +101,7 @@ enum EjabberdServer {
           mod_time: {}
           mod_vcard: {}
           mod_version: {}
+        \(isNewer ? "  mod_auth_fast: {}" : "")
         """ + "\n"
     }
 }

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import XMPPCore
 
 /// Starts Prosody for ``ServerKind``.
 enum ProsodyServer {
     /// Where the program is; `nil` when it is not installed.
     static var program: String? { ServerSite.find("/usr/bin/prosody", "/usr/local/bin/prosody") }
-
-    /// Where a newer Debian is that has a newer Prosody and the community's modules: `$SWIFT_XMPP_TRIXIE`, else a folder
-    /// that `Scripts/newer-servers` makes. `nil` when it is not there, or this process may not change its root.
-    static var newerRoot: String? {
-        let root = getenv("SWIFT_XMPP_TRIXIE").map { String(cString: $0) } ?? "/var/tmp/swift-xmpp-trixie"
-        let isThere = geteuid() == 0 && FileProbe.isExecutable("\(root)/usr/bin/prosody")
-        let modules = FileProbe.entry(of: "\(root)/usr/lib/prosody/modules", beginning: "mod_sasl2")
-        return isThere && modules != nil ? root : nil
-    }
 
     /// Starts it in the foreground.
     ///

@@ -13,11 +13,13 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     /// Prosody 13 with the community's modules for SASL2, Bind 2 and tokens, from a newer Debian in a folder that
     /// `Scripts/newer-servers` makes.
     case prosody13
+    /// ejabberd 24.12, which has SASL2, Bind 2 and tokens too, from the same folder.
+    case ejabberd24
 
     /// The servers of this Debian.
     public static let allCases: [ServerKind] = [.prosody, .ejabberd]
     /// The servers of a newer one.
-    public static let newer: [ServerKind] = [.prosody13]
+    public static let newer: [ServerKind] = [.prosody13, .ejabberd24]
 
     /// How long a server may take until it answers.
     private static let startLimit: Duration = .seconds(120)
@@ -29,7 +31,21 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .prosody: ProsodyServer.program != nil
         case .ejabberd: EjabberdServer.program != nil && EjabberdServer.libraries != nil
-        case .prosody13: ProsodyServer.newerRoot != nil
+        case .prosody13: newerRoot != nil
+        case .ejabberd24: newerRoot.map { EjabberdServer.libraries(in: $0) != nil } ?? false
+        }
+    }
+
+    /// Where a newer Debian is: `$SWIFT_XMPP_TRIXIE`, else a folder that `Scripts/newer-servers` makes. `nil` when it is not
+    /// there, or this process may not change its root, and for the servers of this one.
+    private var newerRoot: String? {
+        switch self {
+        case .prosody, .ejabberd: return nil
+        case .prosody13, .ejabberd24:
+            let root = getenv("SWIFT_XMPP_TRIXIE").map { String(cString: $0) } ?? "/var/tmp/swift-xmpp-trixie"
+            let isThere = geteuid() == 0 && FileProbe.isExecutable("\(root)/usr/bin/prosody")
+            let modules = FileProbe.entry(of: "\(root)/usr/lib/prosody/modules", beginning: "mod_sasl2")
+            return isThere && modules != nil ? root : nil
         }
     }
 
@@ -62,13 +78,12 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
         guard isInstalled else { throw TestSupportError("\(rawValue) is not installed") }
         var failure = TestSupportError("\(rawValue) was not started")
         for _ in 0..<Self.attempts {
-            let root = self == .prosody13 ? ProsodyServer.newerRoot : nil
+            let root = newerRoot
             let site = try ServerSite(domain: domain, accounts: accounts, areFriends: areFriends, root: root)
             let process =
                 switch self {
-                case .prosody: try ProsodyServer.launch(site)
-                case .ejabberd: try EjabberdServer.launch(site)
-                case .prosody13: try ProsodyServer.launch(site, root: root)
+                case .prosody, .prosody13: try ProsodyServer.launch(site, root: root)
+                case .ejabberd, .ejabberd24: try EjabberdServer.launch(site, root: root)
                 }
             if await Self.answers(site, process) { return PrivateServer(kind: self, site: site, process: process) }
             failure = TestSupportError("\(rawValue) did not come up; it wrote: \(process.logTail)")
