@@ -55,6 +55,7 @@ let package = Package(
         .library(name: "XMPP", targets: ["XMPP"]),
         .library(name: "XMPPStorage", targets: ["XMPPStorage"]),
         .library(name: "XMPPTestSupport", targets: ["XMPPTestSupport"]),
+        .library(name: "JabberControl", targets: ["JabberControl"]),
         .executable(name: "jabberctl", targets: ["jabberctl"]),
         .executable(name: "jabberctld", targets: ["jabberctld"]),
         .executable(name: "xmpp-loopback", targets: ["xmpp-loopback"]),
@@ -148,7 +149,7 @@ let package = Package(
             ["JabberCLI", "JabberControl", "SocketIO", "XMPP", "XMPPTestSupport", "jabberctl", "jabberctld"]),
         fuzz,
         tests("HouseTests", []),
-        tests("ManualTests", ["XMPP", "XMPPStorage", "XMPPTestSupport"]),
+        tests("ManualTests", ["XMPP", "XMPPStorage", "XMPPTestSupport", "JabberControl"]),
         tests(
             "IntegrationTests", ["XMPP", "XMPPTestSupport", "JabberCLI", "JabberControl", "JabberDaemon", "SocketIO"]),
     ]

@@ -22,7 +22,7 @@ enum FloodedDaemon {
         guard let address = SocketAddress(unixPath: socket) else { return false }
         let transport = try await SocketTransport.connect(
             to: address, on: StreamExecutor(label: "floods.control"), timeout: .seconds(5))
-        let client = ControlClient(over: transport)
+        let client = ControlCaller(over: transport)
         _ = try await client.hello()
         _ = try await client.call("connect")
         let before = Memory.read("VmRSS", of: "\(daemon.processID)")
@@ -73,7 +73,7 @@ enum FloodedDaemon {
     ///
     /// - Returns: The longest time that an answer took, in milliseconds.
     private static func slowestAnswer(
-        of client: ControlClient, while work: @escaping @Sendable () async throws -> Void
+        of client: ControlCaller, while work: @escaping @Sendable () async throws -> Void
     ) async throws -> Double {
         let isDone = Locked(false)
         return try await withThrowingTaskGroup(of: Double.self) { group in

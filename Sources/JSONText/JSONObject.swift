@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An object of JSON: keys and values in the order in which they were written.
-package struct JSONObject: Hashable, Sendable {
+public struct JSONObject: Hashable, Sendable {
     /// One key and its value.
-    package struct Entry: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable {
         /// The key.
-        package var key: String
+        public var key: String
         /// The value.
-        package var value: JSONValue
+        public var value: JSONValue
     }
 
     /// The entries in order; no two have the same key.
-    package private(set) var entries: [Entry]
+    public private(set) var entries: [Entry]
 
     /// Makes an object. Of a key that is there twice the last value stays, at the place of the first.
-    package init(_ pairs: [(String, JSONValue)] = []) {
+    public init(_ pairs: [(String, JSONValue)] = []) {
         entries = []
         entries.reserveCapacity(pairs.count)
         for (key, value) in pairs { self[key] = value }
@@ -34,17 +34,17 @@ package struct JSONObject: Hashable, Sendable {
     }
 
     /// The keys in order.
-    package var keys: [String] {
+    public var keys: [String] {
         entries.map(\.key)
     }
 
     /// Whether there is no entry.
-    package var isEmpty: Bool {
+    public var isEmpty: Bool {
         entries.isEmpty
     }
 
     /// The value of a key. Setting keeps the place of a key that exists; setting `nil` removes it.
-    package subscript(_ key: String) -> JSONValue? {
+    public subscript(_ key: String) -> JSONValue? {
         get {
             entries.first { $0.key == key }?.value
         }
@@ -60,22 +60,22 @@ package struct JSONObject: Hashable, Sendable {
     }
 
     /// The text of a key, when it is a string.
-    package func string(_ key: String) -> String? {
+    public func string(_ key: String) -> String? {
         self[key]?.stringValue
     }
 
     /// The whole number of a key, when it is one.
-    package func int(_ key: String) -> Int? {
+    public func int(_ key: String) -> Int? {
         self[key]?.intValue
     }
 
     /// The truth value of a key, when it is one.
-    package func bool(_ key: String) -> Bool? {
+    public func bool(_ key: String) -> Bool? {
         self[key]?.boolValue
     }
 
     /// The value at a path of keys with dots between them, such as `stanza.condition`.
-    package func value(at path: String) -> JSONValue? {
+    public func value(at path: String) -> JSONValue? {
         if let value = self[path] { return value }
         guard let dot = path.firstIndex(of: ".") else { return nil }
         return self[String(path[..<dot])]?.objectValue?.value(at: String(path[path.index(after: dot)...]))
@@ -84,7 +84,7 @@ package struct JSONObject: Hashable, Sendable {
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
     /// An object with its keys in the written order.
-    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements)
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// The control protocol has its own value instead of `Codable` types: what goes over the wire must come out in the order
 /// that the contract shows, unknown keys must survive, and the command must start without loading a JSON library.
-package enum JSONValue: Hashable, Sendable {
+public enum JSONValue: Hashable, Sendable {
     /// `null`.
     case null
     /// `true` or `false`.
@@ -21,22 +21,22 @@ package enum JSONValue: Hashable, Sendable {
     case object(JSONObject)
 
     /// A list of strings.
-    package static func strings(_ strings: some Sequence<String>) -> JSONValue {
+    public static func strings(_ strings: some Sequence<String>) -> JSONValue {
         .array(strings.map(JSONValue.string))
     }
 
     /// The text, when this is a string.
-    package var stringValue: String? {
+    public var stringValue: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
     /// The truth value, when this is one.
-    package var boolValue: Bool? {
+    public var boolValue: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
     /// The whole number, when this is one.
-    package var intValue: Int? {
+    public var intValue: Int? {
         switch self {
         case .integer(let value): Int(exactly: value)
         case .number(let value): Int(exactly: value)
@@ -45,7 +45,7 @@ package enum JSONValue: Hashable, Sendable {
     }
 
     /// The number, when this is one.
-    package var doubleValue: Double? {
+    public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -54,17 +54,17 @@ package enum JSONValue: Hashable, Sendable {
     }
 
     /// The elements, when this is a list.
-    package var arrayValue: [JSONValue]? {
+    public var arrayValue: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
     /// The object, when this is one.
-    package var objectValue: JSONObject? {
+    public var objectValue: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }
 
     /// The strings of a list of strings; `nil` when this is no list or one element is no string.
-    package var stringsValue: [String]? {
+    public var stringsValue: [String]? {
         guard case .array(let elements) = self else { return nil }
         var strings: [String] = []
         for element in elements {
@@ -75,7 +75,7 @@ package enum JSONValue: Hashable, Sendable {
     }
 
     /// The value of a key, when this is an object that has it.
-    package subscript(_ key: String) -> JSONValue? {
+    public subscript(_ key: String) -> JSONValue? {
         objectValue?[key]
     }
 }
@@ -85,17 +85,17 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     ExpressibleByDictionaryLiteral
 {
     /// `null`.
-    package init(nilLiteral: ()) { self = .null }
+    public init(nilLiteral: ()) { self = .null }
     /// A truth value.
-    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A whole number.
-    package init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
     /// A number.
-    package init(floatLiteral value: Double) { self = .number(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
     /// A string.
-    package init(stringLiteral value: String) { self = .string(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
     /// A list.
-    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// An object with its keys in the written order.
-    package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(elements)) }
 }

@@ -2,7 +2,7 @@
 
 extension JSONValue {
     /// The document in one line, in UTF-8, without a line end.
-    package func encoded() -> [UInt8] {
+    public func encoded() -> [UInt8] {
         var writer = JSONWriter(isPretty: false)
         writer.write(self)
         return writer.bytes
@@ -17,7 +17,7 @@ extension JSONValue {
     }
 
     /// The document in one line.
-    package var text: String {
+    public var text: String {
         String(decoding: encoded(), as: UTF8.self)
     }
 }

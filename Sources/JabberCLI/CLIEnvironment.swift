@@ -21,6 +21,8 @@ package struct CLIEnvironment: Sendable {
     package var clock: any StreamClock = SystemClock()
     /// Columns of the terminal.
     package var width = 80
+    /// Columns and rows of the terminal as it is now; `nil` where there is none.
+    package var screen: @Sendable () -> (columns: Int, rows: Int)? = { nil }
     /// The folder that relative paths start from.
     package var currentFolder = "/"
     /// The next piece of standard input, waiting for it; `nil` at the end.
@@ -52,6 +54,8 @@ package struct CLIEnvironment: Sendable {
     package var runCommand: @Sendable (_ command: String, _ input: [UInt8], _ variables: [String: String]) -> Int32 = {
         (_, _, _) in 127
     }
+    /// Runs an editor on the terminal; waits for its end, and gives its exit code.
+    package var runEditor: @Sendable (_ words: [String]) -> Int32 = { _ in 127 }
     /// Whether a process, or any when none is named, holds the place of a socket as its daemon.
     package var isDaemonAlive: @Sendable (_ socket: String, _ process: Int32?) -> Bool = { _, _ in false }
     /// Makes sure that enough files may be open for a command that talks to a daemon.
@@ -103,7 +107,7 @@ package struct DaemonChoice: Hashable, Sendable {
 /// A connection to a daemon, and what to do at its end.
 package struct DaemonConnection: Sendable {
     /// The connection.
-    package let client: ControlClient
+    package let client: ControlCaller
     /// What the client works on, for who would rather have its bytes; the client must not have been used then.
     package let transport: any ByteTransport
     /// Whether the daemon serves this command only.
@@ -118,7 +122,7 @@ package struct DaemonConnection: Sendable {
 
     /// Makes a connection.
     package init(
-        client: ControlClient, transport: any ByteTransport, isPrivate: Bool,
+        client: ControlCaller, transport: any ByteTransport, isPrivate: Bool,
         finish: @escaping @Sendable (_ isLate: Bool) async -> Void,
         remedy: @escaping @Sendable () -> String = { "" }, abandon: @escaping @Sendable () -> Void = {}
     ) {

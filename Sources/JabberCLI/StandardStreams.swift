@@ -22,7 +22,10 @@ enum StandardStreams {
         environment.isInputTerminal = isatty(0) == 1
         environment.isOutputTerminal = isatty(1) == 1
         environment.isErrorTerminal = isatty(2) == 1
-        if environment.isOutputTerminal { environment.width = width() }
+        if environment.isOutputTerminal {
+            environment.width = size().columns
+            environment.screen = { size() }
+        }
         environment.currentFolder = currentFolder()
         environment.readInput = { () throws(ControlError) in
             try terminal.waitForInput(0)
@@ -37,7 +40,10 @@ enum StandardStreams {
         environment.startDaemon = { (words, socket, seconds) throws(ControlError) in
             try launcher.start(words, socket: SocketPlace(socket), seconds: seconds)
         }
-        environment.runCommand = { runCommand($0, input: $1, variables.merging($2) { _, new in new }) }
+        environment.runCommand = { runCommand($0, input: $1, variables.merging($2) { _, new in new }, terminal) }
+        environment.runEditor = { words in
+            (try? ChildProcess(words, environment: variables, descriptors: [(0, 0), (1, 1), (2, 2)]))?.wait() ?? 127
+        }
         environment.isDaemonAlive = { SocketPlace($0).isTaken(by: $1) }
         environment.makeRoom = { () throws(ControlError) in try OpenFiles.makeRoom() }
         environment.localTime = { LocalTime.text($0) }
@@ -49,11 +55,16 @@ enum StandardStreams {
     }
 
     /// Runs a command of the shell to its end. One that cannot be started is one that the shell does not find.
-    private static func runCommand(_ command: String, input: [UInt8], _ variables: [String: String]) -> Int32 {
+    private static func runCommand(
+        _ command: String, input: [UInt8], _ variables: [String: String], _ terminal: Terminal
+    ) -> Int32 {
         guard let (child, writing) = spawn(command, variables) else { return 127 }
+        terminal.adopt(child)
         // One that does not read it all ends the writing, and nothing else.
         try? FileDescriptor(writing).writeAll(input, name: "an event")
         close(writing)
+        child.waitForEnd()
+        terminal.release(child)
         return child.wait()
     }
 
@@ -71,7 +82,8 @@ enum StandardStreams {
             var environment = variables
             environment["JABBERCTL_PASSWORD"] = nil
             let child = try? ChildProcess(
-                ["/bin/sh", "-c", command], environment: environment, descriptors: [(ends.0, 0), (1, 1), (2, 2)])
+                ["/bin/sh", "-c", command], environment: environment, descriptors: [(ends.0, 0), (1, 1), (2, 2)],
+                ownGroup: true)
             guard let child else {
                 close(ends.1)
                 return nil
@@ -118,10 +130,10 @@ enum StandardStreams {
         return variables
     }
 
-    private static func width() -> Int {
+    private static func size() -> (columns: Int, rows: Int) {
         var size = winsize()
-        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }
-        return Int(size.ws_col)
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return (80, 24) }
+        return (Int(size.ws_col), size.ws_row > 1 ? Int(size.ws_row) : 24)
     }
 
     private static func currentFolder() -> String {

@@ -18,6 +18,8 @@ package struct DaemonEnvironment: Sendable {
     package var notice: (@Sendable (String) -> Void)?
     /// The clock that tells how long nothing has arrived.
     package var clock: any StreamClock = SystemClock()
+    /// Shows messages on the desktop.
+    let notifier: DesktopNotifier
 
     /// Makes an environment; the paths follow from the variables.
     ///
@@ -26,6 +28,7 @@ package struct DaemonEnvironment: Sendable {
     package init(variables: [String: String], log: (@Sendable (StreamLogEntry) -> Void)? = nil) {
         self.variables = variables.filter { !Self.ownVariables.contains($0.key) }
         paths = RuntimePaths(environment: variables)
+        notifier = DesktopNotifier(environment: variables)
         self.log = log
     }
 

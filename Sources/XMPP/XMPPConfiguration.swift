@@ -126,6 +126,8 @@ public struct XMPPConfiguration: Sendable {
 
     /// Who hears synchronously what the stream does.
     package var observer: StreamObserver?
+    /// Who counts what goes over the stream.
+    package var meter: TrafficMeter?
     /// TLS contexts, shared by the copies of a configuration.
     package var tlsContexts = TLSContextCache()
     /// What domains publish about ways to reach them, shared by the copies of a configuration.

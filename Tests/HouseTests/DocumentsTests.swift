@@ -35,6 +35,7 @@ struct DocumentsTests {
         arguments: [
             "README.md", "Sources/XMPP/Documentation.docc/GettingStarted.md",
             "Sources/XMPP/Documentation.docc/Delegates.md", "Sources/XMPP/Documentation.docc/Concurrency.md",
+            "Sources/XMPP/Documentation.docc/DaemonClients.md",
             "Sources/XMPP/Documentation.docc/KeepingWhatMatters.md",
             "Sources/XMPP/Documentation.docc/TestingYourCode.md",
             "Sources/XMPP/Documentation.docc/YourOwnExtension.md",

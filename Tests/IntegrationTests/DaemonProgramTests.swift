@@ -71,12 +71,12 @@ struct DaemonProgramTests {
 /// A private daemon as a process of its own.
 private struct Daemon {
     let child: ChildProcess
-    let client: ControlClient
+    let client: ControlCaller
 
     init() throws {
         let pair = try SocketPair()
         child = try Self.start(["--private"], control: pair.second.number)
-        client = ControlClient(over: try SocketTransport(pair.first, on: StreamExecutor(label: "test.control")))
+        client = ControlCaller(over: try SocketTransport(pair.first, on: StreamExecutor(label: "test.control")))
     }
 
     static func start(_ arguments: [String], control: Int32?) throws -> ChildProcess {

@@ -9,7 +9,7 @@ import SocketIO
 final class InProcessCommand: RunningCommand {
     private let output = Lines()
     private let errors = Lines()
-    private let watched = Locked<ControlClient?>(nil)
+    private let watched = Locked<ControlCaller?>(nil)
     private let running: Locked<Task<Int32, Never>?> = Locked(nil)
 
     init(_ arguments: [String], input: String) {
@@ -41,7 +41,7 @@ final class InProcessCommand: RunningCommand {
         }
         let daemon = PrivateDaemon(environment: DaemonEnvironment(variables: variables))
         let serving = Task { await daemon.run(over: far) }
-        let client = ControlClient(over: near)
+        let client = ControlCaller(over: near)
         return DaemonConnection(client: client, transport: near, isPrivate: true) { _ in
             await client.close()
             await serving.value

@@ -62,7 +62,7 @@ final class FakeDaemon: ControlService {
                 on: StreamExecutor(label: "near"), and: StreamExecutor(label: "far"))
             let session = ControlSession(over: far, greeting: greeting, service: self)
             let server = Task { await session.run() }
-            let client = ControlClient(over: near)
+            let client = ControlCaller(over: near)
             return DaemonConnection(
                 client: client, transport: near, isPrivate: isPrivate,
                 finish: { _ in
@@ -94,6 +94,7 @@ struct Surroundings {
     var input: [String] = []
     var isTerminal = false
     var width = 80
+    var rows: Int?
     var variables: [String: String] = [:]
     var home = "/nonexistent"
     var passwords: [String] = []
@@ -104,6 +105,8 @@ struct Surroundings {
     /// What a command of the shell does.
     var shell: @Sendable (_ command: String, _ input: [UInt8], _ variables: [String: String]) -> Int32 = { _, _, _ in 0
     }
+    /// What the user's editor does.
+    var editor: @Sendable (_ words: [String]) -> Int32 = { _ in 127 }
     /// Stands still unless a test says otherwise: a busy machine is no reason for a time-out.
     var clock: any StreamClock = TestClock()
 }
@@ -140,6 +143,7 @@ func jabberctl(
     environment.isOutputTerminal = surroundings.isTerminal
     environment.clock = surroundings.clock
     environment.width = surroundings.width
+    environment.screen = { surroundings.rows.map { (surroundings.width, $0) } }
     environment.currentFolder = surroundings.home
     environment.readInput = { () throws(ControlError) in
         input.withLock { $0.isEmpty ? nil : Array($0.removeFirst().utf8) }
@@ -153,6 +157,7 @@ func jabberctl(
         return Array(text.utf8)
     }
     environment.runCommand = surroundings.shell
+    environment.runEditor = surroundings.editor
     if surroundings.readerLeaves { environment.watchReader = { gone in gone() } }
     let code = await CommandRunner.run(environment)
     return CommandRun(

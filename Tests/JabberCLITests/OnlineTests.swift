@@ -154,4 +154,29 @@ struct OnlineTests {
         #expect(json.lines.count == 3 && json.lines.last == Self.list(Self.eve).text)
         #expect(json.asked.first?.params == ["watch": true])
     }
+
+    @Test("--watch draws no more lines than the terminal has, so that it can go back to the first")
+    func tallList() async {
+        let contacts = (1...9).map { number -> JSONValue in
+            ["jid": .string("c\(number)@example.org"), "online": true, "show": "available", "resources": []]
+        }
+        let run = await jabberctl(
+            "online", "--watch", "-f", "jid", "--color=never",
+            daemon: FakeDaemon([
+                "online": { (request, session) throws(ControlError) in
+                    for count in [9, 2] {
+                        session.notify(Self.list(array: Array(contacts.prefix(count))), of: request.id)
+                    }
+                    throw ControlError(.conflict, "end")
+                }
+            ]), in: Surroundings(isTerminal: true, rows: 5))
+        #expect(
+            run.output
+                == "JID\nc1@example.org\nc2@example.org\n… and 7 more\n\u{1B}[4A\r\u{1B}[JJID\nc1@example.org\nc2@example.org\n"
+        )
+    }
+
+    private static func list(array contacts: [JSONValue]) -> JSONValue {
+        ["api": 1, "account": "me@example.org", "contacts": .array(contacts)]
+    }
 }

@@ -154,6 +154,23 @@ struct ProcessTests {
         #expect(!(run.output + run.errors).contains("geheim"))
     }
 
+    @Test(
+        "a signal that ends listen is passed on to the command of --exec and to what that has started",
+        arguments: ["TERM", "HUP"])
+    func execSignal(_ signal: String) async throws {
+        let event =
+            #"say '"method":"event","params":{"request":1,"event":{"type":"message","from":"a@b","body":"hi"}}'"#
+        let script = """
+            mkfifo "$HOME/pipe"; exec 5<>"$HOME/pipe"
+            "$0" listen --exec 'trap "echo told; exit 0" \(signal); echo $$; sleep 600 & wait' >&5 2>/dev/null &
+            read -r number <&5; kill -\(signal) $!; wait $!; echo $?
+            read -r line <&5; echo "$line"
+            for i in $(seq 500); do kill -0 -- "-$number" 2>/dev/null || break; done
+            kill -0 -- "-$number" 2>/dev/null || echo gone
+            """
+        #expect(try await shell(script, variables(daemon: event)).output == "143\ntold\ngone\n")
+    }
+
     @Test("a reader that does not read can neither keep it from ending upon a signal nor beyond its time")
     func stuckReader() async throws {
         let flood = """

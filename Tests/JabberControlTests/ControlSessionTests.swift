@@ -41,14 +41,14 @@ struct ControlSessionTests {
     }
 
     /// A client and the task that serves it.
-    static func connect(pieceSize: Int = .max) -> (ControlClient, Task<Void, Never>) {
+    static func connect(pieceSize: Int = .max) -> (ControlCaller, Task<Void, Never>) {
         let (near, far) = PipeTransport.pair(pieceSize: pieceSize)
         let session = ControlSession(over: far, greeting: ControlGreeting(instance: "test"), service: Service())
         let server = Task {
             await session.run()
             withExtendedLifetime((near, far)) {}
         }
-        return (ControlClient(over: near), server)
+        return (ControlCaller(over: near), server)
     }
 
     @Test("greeting, answer and error cross the wire in pieces of any size", arguments: [1, 2, 7, Int.max])
@@ -118,7 +118,7 @@ struct ControlSessionTests {
     func oddPieces(params: JSONObject) async throws {
         let piece = ControlMessage.notification(ControlNotification(method: "piece", params: params))
         let (near, far) = PipeTransport.pair()
-        let client = ControlClient(over: near)
+        let client = ControlCaller(over: near)
         let daemon = ControlConnection(over: far)
         daemon.send(.notification(ControlGreeting(instance: "test").notification))
         daemon.send(piece)
@@ -160,7 +160,7 @@ struct ControlSessionTests {
     @Test("a daemon that ends before it answers is an error, not a hang")
     func daemonEnds() async throws {
         let (near, far) = PipeTransport.pair()
-        let client = ControlClient(over: near)
+        let client = ControlCaller(over: near)
         far.executor.queue.async { far.close() }
         await #expect(throws: ControlError.self) { _ = try await client.hello() }
         await #expect(throws: ControlError.self) { _ = try await client.call("echo") }
@@ -172,7 +172,7 @@ struct ControlSessionTests {
         arguments: ["nonsense\n", "{\"jsonrpc\":\"2.0\",\"method\":\"hello\"}\n"])
     func nonsense(_ text: String) async throws {
         let (near, far) = PipeTransport.pair()
-        let client = ControlClient(over: near)
+        let client = ControlCaller(over: near)
         far.executor.queue.async { far.send(Array(text.utf8)) }
         await #expect(throws: ControlError.self) { _ = try await client.hello() }
         await client.close()

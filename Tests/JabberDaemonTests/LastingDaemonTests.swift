@@ -286,7 +286,7 @@ struct LastingDaemonTests {
     @Test("At most 64 clients are served, the next one is told why not; and its turn comes")
     func clients() async throws {
         try await LastingHarness.run(clock: TestClock()) { daemon in
-            var clients: [ControlClient] = []
+            var clients: [ControlCaller] = []
             for _ in 0..<ControlServer.maximumClients {
                 let client = try await daemon.client()
                 _ = try await client.hello()
@@ -304,7 +304,7 @@ struct LastingDaemonTests {
     func silence() async throws {
         let clock = TestClock()
         try await LastingHarness.run([:], clock: clock) { daemon in
-            var clients: [ControlClient] = []
+            var clients: [ControlCaller] = []
             for number in 0..<ControlServer.maximumClients {
                 let client = try await daemon.client()
                 _ = try await client.hello()

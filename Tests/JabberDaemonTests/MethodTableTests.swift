@@ -14,6 +14,29 @@ struct MethodTableTests {
         #expect(Set(MethodService.methods.keys) == promised.union([MethodTable.passwordMethod]))
     }
 
+    @Test(
+        "What the schema does not promise is found: a wrong type, word, number or time, a missing key, one too many",
+        arguments: [
+            ("ping.result", ["api": 1, "account": "a@b", "jid": "b", "roundTrips": [1, 2.5]], nil),
+            ("ping.result", ["api": "1"], "ping.result.api is no integer"),
+            ("ping.result", ["roundTrips": ["1"]], "ping.result.roundTrips[0] is no number"),
+            ("ping.result", ["pong": true], "ping.result has a key pong"),
+            ("ping.params", ["count": 0], "ping.params.count is 0.0"),
+            ("send.params", ["to": ["a@b"]], "send.params has no text"),
+            ("send.params", ["to": ["a@b"], "text": "x", "until": "ever"], "send.params.until is \"ever\""),
+            ("listen.event", ["type": "message", "at": "yesterday"], "listen.event.at: time is yesterday"),
+            ("online.event", ["contacts": [["jid": 5]]], "online.event: online.result.contacts[0].jid is no string"),
+            ("error", ["code": "x", "exit": 1], "error has no retry"), ("nonsense", [:], "there is no nonsense"),
+        ] as [(String, JSONObject, String?)])
+    func schema(_ definition: String, _ value: JSONObject, _ fault: String?) {
+        let faults = SchemaCheck.controlProtocol.faults(in: .object(value), as: definition)
+        if let fault {
+            #expect(faults.count == 1 && faults.first?.hasPrefix(fault) == true, "\(faults)")
+        } else {
+            #expect(faults == [])
+        }
+    }
+
     @Test("A method that does not exist is refused")
     func unknown() async throws {
         try await DaemonHarness.run { daemon in

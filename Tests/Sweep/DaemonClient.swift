@@ -15,7 +15,7 @@ final class DaemonClient: CutClient {
     private let folder: TemporaryFolder
     private let process: ChildProcess
     private let socket: String
-    private let listener: ControlClient
+    private let listener: ControlCaller
     private let listening: Task<Void, Never>
     private let collector = Locked<CutCollector?>(nil)
 
@@ -74,9 +74,9 @@ final class DaemonClient: CutClient {
         try await Patience.wait(for: what, within: startLimit) { SocketPlace(socket).answers }
     }
 
-    private static func connect(_ socket: String) async throws -> ControlClient {
+    private static func connect(_ socket: String) async throws -> ControlCaller {
         guard let address = SocketAddress(unixPath: socket) else { throw TestSupportError("\(socket) is too long") }
-        return ControlClient(
+        return ControlCaller(
             over: try await SocketTransport.connect(to: address, on: StreamExecutor(label: "sweep.control")))
     }
 

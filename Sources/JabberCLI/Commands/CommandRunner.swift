@@ -42,6 +42,10 @@ package enum CommandRunner {
             case "send": return try await SendCommand.run(context, command)
             case "react", "retract": return try await SendCommand.runAsIs(context, command)
             case "listen": return try await ListenCommand.run(context, command)
+            case "bugreport": return try await BugReport.run(context)
+            case "daemon.info" where line.has("openmetrics"):
+                try context.output.write(OpenMetrics.text(try await context.request("status", [:])))
+                return .done
             case "rpc": return try await RPCCommand.run(context)
             case "daemon.stop", "daemon.restart": return try await DaemonCommands.end(context, command)
             default: return try await SimpleCommands.run(context, command)
@@ -103,6 +107,12 @@ package enum CommandRunner {
             try LogCommand.run(context)
         case "config.path":
             try SettingsCommands.path(context)
+        case "config.get":
+            try SettingCommands.get(context)
+        case "config.set":
+            try SettingCommands.set(context)
+        case "config.edit":
+            try SettingsEditor.run(context)
         case "config.check":
             return try SettingsCommands.check(context)
         default:
@@ -114,6 +124,7 @@ package enum CommandRunner {
     private static func help(_ context: CommandContext) throws(ControlError) {
         let path = context.line.arguments
         if context.line.has("man") { return try context.output.write(ManualPage.text()) }
+        if let page = context.line.value("page") { return try context.output.write(HelpDocument.text(page)) }
         let commands =
             MethodTable.command(path).map { [$0] } ?? MethodTable.commands.filter { $0.path.starts(with: path) }
         guard !commands.isEmpty else {

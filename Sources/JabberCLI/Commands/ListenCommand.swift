@@ -64,6 +64,8 @@ extension ListenCommand {
         let failure = await runner.close()
         await failing.value
         let unwritten = await acknowledging.value
+        // The commands were interrupted with it.
+        if case .failure(let error) = outcome, [.interrupted, .terminated].contains(error.code) { throw error }
         if let failure = failure ?? unwritten { throw failure }
         _ = try outcome.get()
         return .done

@@ -84,10 +84,17 @@ private final class WatchScreen: Sendable {
         let table = Table(
             headings: columns.map(\.heading),
             rows: records.rows.map { row in columns.map { $0.cell(row, context.environment) } })
-        var lines = table.lines(width: context.environment.width, isColoured: context.options.isColoured)
+        // Its user may have changed its size.
+        let screen = context.environment.screen() ?? (context.environment.width, .max)
+        var lines = table.lines(width: screen.columns, isColoured: context.options.isColoured)
         if records.rows.isEmpty { lines = ["nobody is online"] }
+        // What has left the screen at its top cannot be reached any more; the last row is the cursor's.
+        if lines.count > screen.rows - 1 {
+            let kept = max(1, screen.rows - 2)
+            lines = lines.prefix(kept) + ["… and \(lines.count - kept) more"]
+        }
         // Back to the first line of the list, and everything below it away.
-        let back = state.lines > 0 ? "\u{1B}[\(state.lines)A\r\u{1B}[J" : ""
+        let back = state.lines > 0 ? "\u{1B}[\(min(state.lines, screen.rows - 1))A\r\u{1B}[J" : ""
         try context.output.write(back + lines.joined(separator: "\n") + "\n")
         state.lines = lines.count
     }

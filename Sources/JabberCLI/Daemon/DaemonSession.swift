@@ -11,7 +11,7 @@ struct DaemonSession: Sendable {
     let context: CommandContext
     /// Whether the daemon runs for this command alone.
     let isPrivate: Bool
-    private let client: ControlClient
+    private let client: ControlCaller
     private let deadline: Deadline?
 
     /// Connects, runs `body`, and leaves the daemon in good order whatever happens.
@@ -100,13 +100,7 @@ struct DaemonSession: Sendable {
         }
         context.output.verbose(
             "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")
-        let spoken = ProductVersion.api
-        guard greeting.api.lowerBound <= spoken.upperBound else {
-            throw ControlError(.apiTooOld, "the daemon (\(greeting.version)) is newer than this jabberctl")
-        }
-        guard greeting.api.upperBound >= spoken.lowerBound else {
-            throw ControlError(.apiTooNew, "the daemon (\(greeting.version)) is older than this jabberctl")
-        }
+        try greeting.check(for: "this jabberctl")
         if let descriptor = context.options.passwordDescriptor {
             let bytes = try context.environment.readDescriptor(descriptor)
             try await hand(over: try PasswordSource.firstLine(bytes, of: "descriptor \(descriptor)"))

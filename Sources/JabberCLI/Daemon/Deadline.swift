@@ -7,7 +7,7 @@ internal import SocketIO
 final class Deadline: Sendable {
     private struct State: Sendable {
         var timer: (any ScheduledTimer)?
-        var client: ControlClient?
+        var client: ControlCaller?
         var hasPassed = false
     }
 
@@ -31,7 +31,7 @@ final class Deadline: Sendable {
     }
 
     /// The client whose calls end too.
-    func add(_ client: ControlClient) {
+    func add(_ client: ControlCaller) {
         let isLate = state.withLock { state in
             state.client = client
             return state.hasPassed
@@ -63,7 +63,7 @@ final class Deadline: Sendable {
         if let client { end(client) }
     }
 
-    private func end(_ client: ControlClient) {
+    private func end(_ client: ControlCaller) {
         let error = error
         Task { await client.fail(error) }
     }

@@ -43,22 +43,13 @@ struct Launcher: Sendable {
     }
 
     private func running(at path: String) async -> DaemonConnection? {
-        guard let address = SocketAddress(unixPath: path) else { return nil }
-        let executor = StreamExecutor(label: "jabberctl.control")
-        do throws(SystemError) {
-            let transport = try await SocketTransport.connect(to: address, on: executor, timeout: .seconds(2))
-            // Passwords may go there: the other end must be this user's.
-            let peer = try? executor.queue.sync { () throws(SystemError) in try transport.peerCredentials() }
-            guard peer?.userID == geteuid() else { return nil }
-            let client = ControlClient(over: transport)
-            return DaemonConnection(
-                client: client, transport: transport, isPrivate: false,
-                finish: { isLate in _ = await client.close(within: isLate ? Self.shortFarewell : Self.farewell) },
-                remedy: { Self.remedy(SocketPlace(path).holder) })
-        } catch {
-            // Nobody listens there, as after a crash: a private daemon does.
-            return nil
-        }
+        // Nobody listens there, as after a crash: a private daemon does.
+        guard let transport = try? await ControlSocket.connect(to: path) else { return nil }
+        let client = ControlCaller(over: transport)
+        return DaemonConnection(
+            client: client, transport: transport, isPrivate: false,
+            finish: { isLate in _ = await client.close(within: isLate ? Self.shortFarewell : Self.farewell) },
+            remedy: { Self.remedy(SocketPlace(path).holder) })
     }
 
     /// What to do about a daemon that runs and does not answer.
@@ -79,7 +70,7 @@ struct Launcher: Sendable {
             throw ControlError(.inputOutput, "cannot start \(program): \(error)")
         }
         let child = try Self.spawn(program, end: end, verbosity: verbosity, variables)
-        let client = ControlClient(over: transport)
+        let client = ControlCaller(over: transport)
         return DaemonConnection(
             client: client, transport: transport, isPrivate: true,
             finish: { isLate in

@@ -14,6 +14,8 @@ final class Terminal: Sendable {
         var saved: SavedMode?
         var signal: Int32?
         var lateness: ControlError?
+        /// Commands of the user's that run, each in a process group of its own.
+        var children: [Int32: ChildProcess] = [:]
     }
 
     /// The terminal's mode before echo was switched off.
@@ -74,8 +76,25 @@ final class Terminal: Sendable {
         state.withLock { $0.lateness = $0.lateness ?? error }
     }
 
+    /// A command of the user's runs: signals are passed on to it and to what it has started.
+    func adopt(_ child: ChildProcess) {
+        let signal = state.withLock { state in
+            state.children[child.processID] = child
+            return state.signal
+        }
+        if let signal { child.killGroup(signal) }
+    }
+
+    /// It has ended, and its number is still its own.
+    func release(_ child: ChildProcess) {
+        state.withLock { $0.children[child.processID] = nil }
+    }
+
     private func received(_ number: Int32) {
         restore()
+        state.withLock { state in
+            for child in state.children.values { child.killGroup(number) }
+        }
         let (connection, isFirst) = state.withLock { state in
             let isFirst = state.signal == nil
             state.signal = state.signal ?? number

@@ -51,6 +51,14 @@ package struct ChildProcess: Sendable {
         return ProgramStart.code(ofEnd: status)
     }
 
+    /// Waits until the child has ended, and leaves its number to it: nobody else has it before ``wait()``.
+    package func waitForEnd() {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) != 0 {
+            guard errno == EINTR else { return }
+        }
+    }
+
     /// Waits until the child has ended, for a bounded time.
     ///
     /// - Returns: Its exit code, or `nil` when it still runs after the time.
@@ -68,6 +76,11 @@ package struct ChildProcess: Sendable {
     /// Sends a signal to the child.
     package func kill(_ signal: Int32) {
         Glibc.kill(processID, signal)
+    }
+
+    /// Sends a signal to the process group of the child, which is its own.
+    package func killGroup(_ signal: Int32) {
+        Glibc.kill(-processID, signal)
     }
 
     /// Marks what this program itself inherited: its own descriptors are made with the mark.

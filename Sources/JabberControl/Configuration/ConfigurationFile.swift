@@ -3,7 +3,7 @@
 /// The settings: the user's `config.json` over the administrator's, and the accounts in `accounts/NAME.json` beside each.
 ///
 /// The files are JSON5: comments and trailing commas are welcome. Keys: `accounts` (an object of accounts by name),
-/// `defaultAccount` (a name). A file that holds a password must belong to the user and be 0600.
+/// `defaultAccount` (a name), `notify` (whether messages are shown on the desktop). A file that holds a password must belong to the user and be 0600.
 package struct ConfigurationFile: Sendable {
     /// The accounts by name, sorted; the user's hide the administrator's of the same name.
     package private(set) var accounts: [AccountConfiguration] = []
@@ -13,6 +13,8 @@ package struct ConfigurationFile: Sendable {
     package private(set) var warnings: [String] = []
     /// The name of the account that is meant when none is named.
     package private(set) var defaultAccount: String?
+    /// Whether messages that come shall be shown on the desktop.
+    package private(set) var notifies = false
     /// The file that changes are written to.
     package let path: String
 
@@ -48,6 +50,7 @@ package struct ConfigurationFile: Sendable {
         warn(of: object, Self.knownKeys, [], in: text, path)
         let reader = ConfigurationReader(object: object, place: path)
         if let name = try reader.string("defaultAccount") { defaultAccount = name }
+        if let flag = try reader.bool("notify") { notifies = flag }
         if let value = object["accounts"], value != .null {
             guard let inline = value.objectValue else { throw reader.error("\"accounts\" must be an object") }
             for entry in inline.entries {
@@ -90,7 +93,7 @@ package struct ConfigurationFile: Sendable {
         put(account.name, from: file) { account }
     }
 
-    private static let knownKeys = ["accounts", "defaultAccount"]
+    private static let knownKeys = ["accounts", "defaultAccount", "notify"]
     private static let accountKeys = AccountConfiguration.knownKeys
 
     /// Notes the keys of an object that this version does not know.
@@ -118,7 +121,8 @@ package struct ConfigurationFile: Sendable {
         return (object, contents.bytes)
     }
 
-    private static func holdsSecret(_ object: JSONObject) -> Bool {
+    /// Whether the object of a settings file, or of an account's, holds a secret.
+    package static func holdsSecret(_ object: JSONObject) -> Bool {
         AccountConfiguration.holdsSecret(object)
             || (object["accounts"]?.objectValue?.entries ?? []).contains { entry in
                 entry.value.objectValue.map(AccountConfiguration.holdsSecret) ?? false
@@ -191,6 +195,23 @@ extension ConfigurationFile {
         }
     }
 
+    /// The value of a key of the settings file, or what is in force for it.
+    func general(_ key: String) -> JSONValue? {
+        key == "defaultAccount" ? defaultAccount.map(JSONValue.string) : root[key]
+    }
+
+    /// The file that an account stands in, and the keys that lead to it there.
+    ///
+    /// - Throws: `ControlError` when that file is the administrator's.
+    func place(of name: String) throws(ControlError) -> (file: String, keys: [String]) {
+        let file = "\(Self.accountFolder(of: path))/\(name).json"
+        if origins[name] == path { return (path, ["accounts", name]) }
+        guard origins[name] == file else {
+            throw ControlError(.configuration, "account \"\(name)\" is in \(origins[name] ?? "another file")")
+        }
+        return (file, [])
+    }
+
     /// Writes an account to `accounts/NAME.json`, or into the settings file when it stands there.
     ///
     /// - Throws: `ControlError` when the file cannot be written, or belongs to the administrator's settings.
@@ -215,16 +236,13 @@ extension ConfigurationFile {
     /// - Throws: `ControlError` with ``ControlErrorCode/accountNotFound``, or when the file cannot be written.
     package mutating func remove(_ name: String) throws(ControlError) {
         if !has(name) { _ = try account(name) }
-        let file = "\(Self.accountFolder(of: path))/\(name).json"
-        if origins[name] == path {
+        let (file, keys) = try place(of: name)
+        if keys.isEmpty {
+            try PrivateFile.remove(file)
+        } else {
             var inline = root["accounts"]?.objectValue ?? [:]
             inline[name] = nil
             try change("accounts", to: .object(inline))
-        } else {
-            guard origins[name] == file else {
-                throw ControlError(.configuration, "account \"\(name)\" is in \(origins[name] ?? "another file")")
-            }
-            try PrivateFile.remove(file)
         }
         if root.string("defaultAccount") == name { try change("defaultAccount", to: nil) }
         if defaultAccount == name { defaultAccount = nil }
@@ -243,7 +261,7 @@ extension ConfigurationFile {
     }
 
     /// Changes one key of the settings file; the rest of its text stays.
-    private mutating func change(_ key: String, to value: JSONValue?) throws(ControlError) {
+    mutating func change(_ key: String, to value: JSONValue?) throws(ControlError) {
         let old = try PrivateFile.read(path)?.bytes ?? []
         try PrivateFile.write(SettingsText.set(key, to: value, in: old), to: path, followsLinks: true)
         root[key] = value

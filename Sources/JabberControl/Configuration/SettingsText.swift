@@ -22,6 +22,32 @@ enum SettingsText {
         return JSONValue.object(wanted).encodedPretty()
     }
 
+    /// The same for a key inside of objects.
+    ///
+    /// - Parameter path: The keys from the outermost object on. Objects that are missing are made.
+    static func set(_ path: [String], to value: JSONValue?, in bytes: [UInt8]) -> [UInt8] {
+        guard let first = path.first else { return bytes }
+        let rest = Array(path.dropFirst())
+        guard !rest.isEmpty else { return set(first, to: value, in: bytes) }
+        if let found = try? JSONReader.places(of: first, in: bytes), let place = found.value,
+            (try? JSONReader.read(bytes[place], as: .json5))?.objectValue != nil
+        {
+            let inner = set(rest, to: value, in: Array(bytes[place]))
+            return Array(bytes[..<place.lowerBound] + trimmed(inner) + bytes[place.upperBound...])
+        }
+        guard let value else { return bytes }
+        return set(first, to: .object(JSONObject([(rest[0], nested(rest.dropFirst(), value))])), in: bytes)
+    }
+
+    private static func nested(_ path: ArraySlice<String>, _ value: JSONValue) -> JSONValue {
+        path.reversed().reduce(value) { .object(JSONObject([($1, $0)])) }
+    }
+
+    /// Without the line feed at the end that a document of its own has.
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.last == UInt8(ascii: "\n") ? Array(bytes.dropLast()) : bytes
+    }
+
     /// The line, from 1, in which the last key of a path of keys stands; `nil` when it is not there.
     static func line(of path: [String], in bytes: [UInt8]) -> Int? {
         var start = 0

@@ -36,6 +36,8 @@ package final class ControlConnection: @unchecked Sendable {
     private var reader = ControlLineReader()
     private var handler: (@Sendable (Event) -> Void)?
     private var isClosing = false
+    /// Messages on their way to the queue, and whether the peer has much to read already.
+    private let load = Locked((underWay: 0, isCrowded: false))
     private var roomWaiters: [CheckedContinuation<Bool, Never>] = []
     /// What waits behind a message in pieces, that first; and how many bytes of it belong to long messages, and to others.
     private var waiting: [ControlPieces] = []
@@ -69,7 +71,25 @@ package final class ControlConnection: @unchecked Sendable {
     /// Sends a message; from any thread, in order. One that is too long for a line goes in pieces. In place of an answer that is
     /// too long for that too goes an error; with any other such message the connection ends.
     package func send(_ message: ControlMessage) {
-        executor.queue.async { self.sendNow(message) }
+        load.withLock { $0.underWay += 1 }
+        executor.queue.async {
+            self.sendNow(message)
+            self.noteLoad(taken: 1)
+        }
+    }
+
+    /// How many messages may be under way before there is said to be no room; 100.
+    private static let maximumUnderWay = 100
+
+    /// Whether the peer reads as fast as it is written to, as far as is known; from any thread.
+    package var hasRoom: Bool { load.withLock { !$0.isCrowded && $0.underWay < Self.maximumUnderWay } }
+
+    private func noteLoad(taken: Int = 0) {
+        let isCrowded = !waiting.isEmpty || transport.pendingBytes > Self.comfortablePendingBytes
+        load.withLock { load in
+            load.underWay -= taken
+            load.isCrowded = isCrowded
+        }
     }
 
     /// Waits until the peer has read most of what was sent before.
@@ -96,6 +116,13 @@ package final class ControlConnection: @unchecked Sendable {
     /// Says why, writes what is queued, then closes; from any thread.
     package func close(saying error: ControlError? = nil) {
         executor.queue.async { self.closeNow(saying: error) }
+    }
+
+    /// Stops or goes on reading; from any thread.
+    package func setReading(_ isReading: Bool) {
+        executor.queue.async {
+            if isReading { self.transport.resumeReading() } else { self.transport.pauseReading() }
+        }
     }
 
     /// Closes at once; from any thread.
@@ -170,6 +197,7 @@ package final class ControlConnection: @unchecked Sendable {
             }
         case .drained:
             sendWaiting()
+            noteLoad()
             if waiting.isEmpty { endWaiting(true) }
         case .endOfInput:
             closeNow(saying: nil)

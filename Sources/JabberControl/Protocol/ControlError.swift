@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A failure as the daemon reports it and the command prints it. No secret and no message body is ever in it.
-package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure.
-    package var code: ControlErrorCode
+    public var code: ControlErrorCode
     /// What happened, for people: names, numbers, what to do.
-    package var message: String
+    public var message: String
     /// The exit code of the command; the table's unless the other side said otherwise.
-    package var exit: ExitCode
+    public var exit: ExitCode
     /// Whether the same command may succeed later without a change.
-    package var retry: Bool
+    public var retry: Bool
     /// The stanza error behind it (RFC 6120 §8.3): `type`, `condition`, `text`.
-    package var stanza: JSONObject?
+    public var stanza: JSONObject?
     /// The account it happened to.
-    package var account: String?
+    public var account: String?
 
     /// Makes an error; exit code and retry flag come from the table of codes.
     package init(
@@ -34,12 +34,12 @@ package struct ControlError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// The message, after the code.
-    package var description: String {
+    public var description: String {
         "\(code.rawValue): \(message)"
     }
 
     /// The object under `error` that `jabberctl` prints, and that a failed result of `send` carries.
-    package var json: JSONObject {
+    public var json: JSONObject {
         JSONObject(present: [
             "code": .string(code.rawValue), "exit": .integer(Int64(exit.rawValue)), "message": .string(message),
             "retry": .bool(retry), "stanza": stanza.map(JSONValue.object), "account": account.map(JSONValue.string),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The kind of a failure as scripts see it in `error.code`. New ones may appear; none changes its meaning.
-package struct ControlErrorCode: RawRepresentable, Hashable, Sendable {
+public struct ControlErrorCode: RawRepresentable, Hashable, Sendable {
     /// The word, such as `auth-refused`.
-    package var rawValue: String
+    public var rawValue: String
 
     /// Makes a code of its word.
-    package init(rawValue: String) {
+    public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
@@ -35,7 +35,7 @@ package struct ControlErrorCode: RawRepresentable, Hashable, Sendable {
     }
 
     /// The exit code of a command that fails with this code.
-    package var exit: ExitCode {
+    public var exit: ExitCode {
         row.exit
     }
 
@@ -56,87 +56,87 @@ extension ControlErrorCode {
     private static func word(_ word: String) -> ControlErrorCode { ControlErrorCode(rawValue: word) }
 
     /// The other side refused: a bounce or an error stanza.
-    package static let refused = word("refused")
+    public static let refused = word("refused")
     /// The account is not connected.
-    package static let notConnected = word("not-connected")
+    public static let notConnected = word("not-connected")
     /// No daemon runs at the asked socket.
-    package static let daemonNotRunning = word("daemon-not-running")
+    public static let daemonNotRunning = word("daemon-not-running")
     /// The daemon has as many clients as it takes: the tool tries again.
-    package static let busy = word("busy")
+    public static let busy = word("busy")
     /// The daemon is about to end: the tool tries again, and finds the next one or none.
-    package static let daemonEnding = word("daemon-ending")
+    public static let daemonEnding = word("daemon-ending")
     /// The daemon ended without a word, as when it is killed.
-    package static let daemonEnded = word("daemon-ended")
+    public static let daemonEnded = word("daemon-ended")
     /// The daemon's program was not found.
-    package static let daemonNotFound = word("daemon-not-found")
+    public static let daemonNotFound = word("daemon-not-found")
     /// No account with this name.
-    package static let accountNotFound = word("account-not-found")
+    public static let accountNotFound = word("account-not-found")
     /// Not in the contact list.
-    package static let contactNotFound = word("contact-not-found")
+    public static let contactNotFound = word("contact-not-found")
     /// No message or request with this name.
-    package static let notFound = word("not-found")
+    public static let notFound = word("not-found")
     /// The time given with `--timeout` is over.
-    package static let timedOut = word("timed-out")
+    public static let timedOut = word("timed-out")
     /// The asked output version is no longer spoken.
-    package static let apiTooOld = word("api-too-old")
+    public static let apiTooOld = word("api-too-old")
     /// The asked output version is not yet spoken.
-    package static let apiTooNew = word("api-too-new")
+    public static let apiTooNew = word("api-too-new")
     /// Wrong usage of the command.
-    package static let usage = word("usage")
+    public static let usage = word("usage")
     /// An address is no JID.
-    package static let badJID = word("bad-jid")
+    public static let badJID = word("bad-jid")
     /// Input that is not what it should be.
-    package static let badData = word("bad-data")
+    public static let badData = word("bad-data")
     /// An input file is missing.
-    package static let fileMissing = word("file-missing")
+    public static let fileMissing = word("file-missing")
     /// The host name does not exist.
-    package static let hostNotFound = word("host-not-found")
+    public static let hostNotFound = word("host-not-found")
     /// Nothing listens, or every target failed.
-    package static let serviceUnavailable = word("service-unavailable")
+    public static let serviceUnavailable = word("service-unavailable")
     /// A fault of this program.
-    package static let internalError = word("internal")
+    public static let internalError = word("internal")
     /// Reading or writing failed.
-    package static let inputOutput = word("io")
+    public static let inputOutput = word("io")
     /// A failure that passes.
-    package static let temporary = word("temporary")
+    public static let temporary = word("temporary")
     /// The connection was lost.
-    package static let connectionLost = word("connection-lost")
+    public static let connectionLost = word("connection-lost")
     /// The peer broke the protocol, or ended the stream with an error.
-    package static let protocolFailure = word("protocol")
+    public static let protocolFailure = word("protocol")
     /// The stream was taken over by another session with the same resource.
-    package static let conflict = word("conflict")
+    public static let conflict = word("conflict")
     /// TLS failed.
-    package static let tlsFailed = word("tls-failed")
+    public static let tlsFailed = word("tls-failed")
     /// The server offers no TLS.
-    package static let tlsRequired = word("tls-required")
+    public static let tlsRequired = word("tls-required")
     /// The certificate does not prove the domain, has expired or is not trusted.
-    package static let certificate = word("certificate")
+    public static let certificate = word("certificate")
     /// The channel binding does not match: somebody is in the middle.
-    package static let channelBinding = word("channel-binding")
+    public static let channelBinding = word("channel-binding")
     /// The password or the account was refused.
-    package static let authRefused = word("auth-refused")
+    public static let authRefused = word("auth-refused")
     /// No mechanism that both sides accept.
-    package static let noMechanism = word("no-mechanism")
+    public static let noMechanism = word("no-mechanism")
     /// No password was found; the tool may ask for one and try again.
-    package static let passwordNeeded = word("password-needed")
+    public static let passwordNeeded = word("password-needed")
     /// The configuration is wrong or missing.
-    package static let configuration = word("configuration")
+    public static let configuration = word("configuration")
     /// A file with a secret may be read by others.
-    package static let permissions = word("permissions")
+    public static let permissions = word("permissions")
     /// Interrupted by SIGINT.
-    package static let interrupted = word("interrupted")
+    public static let interrupted = word("interrupted")
     /// Ended by SIGTERM or SIGHUP.
-    package static let terminated = word("terminated")
+    public static let terminated = word("terminated")
     /// The request was cancelled by the one who made it.
-    package static let cancelled = word("cancelled")
+    public static let cancelled = word("cancelled")
     /// A line of the control protocol is not JSON or too long.
-    package static let badFrame = word("bad-frame")
+    public static let badFrame = word("bad-frame")
     /// A line of the control protocol is JSON but no request.
-    package static let badRequest = word("bad-request")
+    public static let badRequest = word("bad-request")
     /// The daemon has no such method.
-    package static let unknownMethod = word("unknown-method")
+    public static let unknownMethod = word("unknown-method")
     /// A parameter is missing or of the wrong kind.
-    package static let badParameters = word("bad-parameters")
+    public static let badParameters = word("bad-parameters")
 
     /// Every code once.
     package static let table: [Row] = [

@@ -101,15 +101,15 @@ package enum ControlMessage: Hashable, Sendable {
 }
 
 /// What the daemon says first: who it is and which output versions it speaks.
-package struct ControlGreeting: Hashable, Sendable {
+public struct ControlGreeting: Hashable, Sendable {
     /// The program, `jabberctld`.
-    package var product: String
+    public var product: String
     /// Its version.
-    package var version: String
+    public var version: String
     /// The output versions that it can produce.
-    package var api: ClosedRange<Int>
+    public var api: ClosedRange<Int>
     /// Which run of the daemon this is: a client that connects again sees whether it is the same.
-    package var instance: String
+    public var instance: String
 
     /// Makes a greeting of this build.
     package init(
@@ -120,6 +120,20 @@ package struct ControlGreeting: Hashable, Sendable {
         self.version = version
         self.api = api
         self.instance = instance
+    }
+
+    /// Refuses a daemon that speaks no output version that this program does.
+    ///
+    /// - Parameter program: How this program is called in the message.
+    /// - Throws: `ControlError` with ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew``.
+    package func check(for program: String = "this program") throws(ControlError) {
+        let spoken = ProductVersion.api
+        guard api.lowerBound <= spoken.upperBound else {
+            throw ControlError(.apiTooOld, "the daemon (\(version)) is newer than \(program)")
+        }
+        guard api.upperBound >= spoken.lowerBound else {
+            throw ControlError(.apiTooNew, "the daemon (\(version)) is older than \(program)")
+        }
     }
 
     /// The notification `hello`.

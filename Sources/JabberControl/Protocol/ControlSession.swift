@@ -71,6 +71,9 @@ package actor ControlSession {
         await connection.waitForRoom()
     }
 
+    /// Whether the client reads as fast as it is written to; from any thread.
+    nonisolated package var hasRoom: Bool { connection.hasRoom }
+
     /// Says why, writes what is queued, closes.
     nonisolated package func close(saying error: ControlError? = nil) {
         connection.close(saying: error)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How the command ends: what a script sees in `$?`. The numbers from 64 on are those of `sysexits.h`.
-package struct ExitCode: RawRepresentable, Hashable, Sendable {
+public struct ExitCode: RawRepresentable, Hashable, Sendable {
     /// The number, 0 to 255.
-    package var rawValue: Int32
+    public var rawValue: Int32
 
     /// Makes a code of its number.
-    package init(rawValue: Int32) {
+    public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
@@ -15,47 +15,47 @@ package struct ExitCode: RawRepresentable, Hashable, Sendable {
     }
 
     /// 0: done.
-    package static let done = ExitCode(0)
+    public static let done = ExitCode(0)
     /// 1: the answer is "no".
-    package static let answerIsNo = ExitCode(1)
+    public static let answerIsNo = ExitCode(1)
     /// 2: refused by the other side.
-    package static let refused = ExitCode(2)
+    public static let refused = ExitCode(2)
     /// 3: the daemon was asked for and does not run, or the account is not connected.
-    package static let notRunning = ExitCode(3)
+    public static let notRunning = ExitCode(3)
     /// 4: no such account, contact, room or request.
-    package static let notFound = ExitCode(4)
+    public static let notFound = ExitCode(4)
     /// 5: timed out waiting.
-    package static let timedOut = ExitCode(5)
+    public static let timedOut = ExitCode(5)
     /// 20: the asked output version is too old.
-    package static let apiTooOld = ExitCode(20)
+    public static let apiTooOld = ExitCode(20)
     /// 21: the asked output version is too new.
-    package static let apiTooNew = ExitCode(21)
+    public static let apiTooNew = ExitCode(21)
     /// 64: wrong usage.
-    package static let usage = ExitCode(64)
+    public static let usage = ExitCode(64)
     /// 65: bad input data.
-    package static let badData = ExitCode(65)
+    public static let badData = ExitCode(65)
     /// 66: an input file is missing.
-    package static let noInput = ExitCode(66)
+    public static let noInput = ExitCode(66)
     /// 68: the host was not found.
-    package static let hostNotFound = ExitCode(68)
+    public static let hostNotFound = ExitCode(68)
     /// 69: the service is not available.
-    package static let unavailable = ExitCode(69)
+    public static let unavailable = ExitCode(69)
     /// 70: an internal error.
-    package static let internalError = ExitCode(70)
+    public static let internalError = ExitCode(70)
     /// 74: an input or output error.
-    package static let inputOutput = ExitCode(74)
+    public static let inputOutput = ExitCode(74)
     /// 75: a temporary failure.
-    package static let temporary = ExitCode(75)
+    public static let temporary = ExitCode(75)
     /// 76: a failure of the protocol, of TLS or of the certificate.
-    package static let protocolFailure = ExitCode(76)
+    public static let protocolFailure = ExitCode(76)
     /// 77: authentication refused.
-    package static let authenticationRefused = ExitCode(77)
+    public static let authenticationRefused = ExitCode(77)
     /// 78: a configuration error, or file permissions too open.
-    package static let configuration = ExitCode(78)
+    public static let configuration = ExitCode(78)
     /// 130: interrupted by SIGINT.
-    package static let interrupted = ExitCode(130)
+    public static let interrupted = ExitCode(130)
     /// 143: ended by SIGTERM.
-    package static let terminated = ExitCode(143)
+    public static let terminated = ExitCode(143)
 
     /// Every code with its meaning, in order: the table of the manual.
     package static let all: [(code: ExitCode, meaning: String)] = [

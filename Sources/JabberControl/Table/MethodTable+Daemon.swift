@@ -46,7 +46,14 @@ extension MethodTable {
 
     private static var info: CommandSpec {
         var command = CommandSpec("daemon info", .daemon, "show the running daemon")
+        command.options = [
+            .flag("openmetrics", nil, "print the counters of status in the OpenMetrics format", isParameter: false)
+        ]
+        command.details = [
+            "With --openmetrics it prints, for programs that watch others, what status --json tells of each account in figures."
+        ]
         command.result = about
+        command.examples = ["jabberctl daemon info --openmetrics > /var/lib/node-exporter/jabberctld.prom"]
         return command
     }
 
@@ -175,6 +182,14 @@ extension MethodTable {
             FieldSpec(path + "reconnects", "integer", "how often the session was established again"),
             FieldSpec(path + "queued", "integer", "how many messages wait to be sent"),
             FieldSpec(path + "uncertain", "integer", "of how many messages nobody knows whether the server has them"),
+            FieldSpec(path + "unwritten", "integer", "how many messages have come and are not on the disk yet"),
+            FieldSpec(path + "counters", "object", "what went over its connections since the daemon has it"),
+            FieldSpec(path + "counters.stanzasReceived", "integer", "stanzas that came"),
+            FieldSpec(path + "counters.stanzasSent", "integer", "stanzas that went"),
+            FieldSpec(path + "counters.bytesReceived", "integer", "bytes that came, inside of TLS"),
+            FieldSpec(path + "counters.bytesSent", "integer", "bytes that went, inside of TLS"),
+            FieldSpec(path + "counters.roundTrips", "integer", "how many pings to the server have come back"),
+            FieldSpec(path + "counters.roundTripMilliseconds", "number", "how long the last of them took"),
             FieldSpec(path + "reason", "object", "why it waits or failed, or why nothing can be kept: code, message"),
             FieldSpec(path + "retryAt", "time", "when the next attempt begins, while it waits"),
         ]

@@ -113,7 +113,8 @@ extension MethodTable {
             "With --exec the command has the event as a line of JSON on its standard input, and what is no object or list of it in "
                 + "variables such as JABBERCTL_EVENT_FROM and JABBERCTL_EVENT_BODY. With --consumer an event has been dealt with when "
                 + "its command has ended with 0; with any other code listen ends, exit code 75, and the next one of that name begins "
-                + "with that event. One whose command runs when the power goes comes again.",
+                + "with that event. One whose command runs when the power goes comes again. A signal that ends listen is passed on to the "
+                + "commands that run, with all that they have started, and listen ends when they have; a second one ends it at once.",
         ]
         command.options = [
             .value("from", nil, "JID", .jid, "only from this address; a bare JID means all its resources"),
@@ -184,7 +185,10 @@ extension MethodTable {
             FieldSpec("contact", "object", "roster: the contact as in roster list; subscription remove = gone"),
             FieldSpec("connection", "string", "account: connected, disconnected or connecting"),
             FieldSpec("reason", "object", "account, retraction, room: why: code, message"),
-            FieldSpec("after", "string", "gap: the cursor that was asked for; what came next after it is gone"),
+            FieldSpec(
+                "after", "string",
+                "gap: the cursor that was asked for; what came next after it is gone. Absent where it is presence, or what "
+                    + "happens in rooms, that is missing, as the reader was too slow: ask how things stand"),
         ]
         command.examples = [
             "jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MethodTable {
-    /// `ping`, `version-of`, `time`, `last`, `disco`, `adhoc …`, `diag`, `raw`, `completion`, `help`, `version`.
+    /// `ping`, `version-of`, `time`, `last`, `disco`, `adhoc …`, `diag`, `bugreport`, `raw`, `completion`, `help`, `version`.
     static var tools: [CommandSpec] {
-        [ping, versionOf, time, last, disco] + adHoc + [diag, raw, completion, help, version]
+        [ping, versionOf, time, last, disco] + adHoc + [diag, bugReport, raw, completion, help, version]
     }
 
     static let whoAnswers =
@@ -94,6 +94,30 @@ extension MethodTable {
         return command
     }
 
+    private static var bugReport: CommandSpec {
+        var command = CommandSpec("bugreport", .tools, "print what helps to understand a fault")
+        command.details = [
+            "One JSON document: versions, the system, the settings, the last lines of the daemon's log, and the status of the "
+                + "daemon that runs. No password, token or message is in it. Addresses are: look at it before you send it to "
+                + "somebody. Nobody but the daemon is asked for anything."
+        ]
+        command.options = [
+            .value("file", nil, "F", .file, "write it to this file, which must not be there yet", isParameter: false)
+        ]
+        command.result = [
+            api, FieldSpec("jabberctl", "string", "the version"), FieldSpec("system", "object", "the machine"),
+            FieldSpec("environment", "object", "variables that matter, mostly only whether they are set"),
+            FieldSpec("settings", "object", "default, accounts, failures, warnings; or error"),
+            FieldSpec("daemon", "object", "as in status; or error, when none runs"),
+            FieldSpec("log", "array of strings", "the last lines of the log; absent when there is none"),
+        ]
+        command.place = .bridge
+        command.needsRunningDaemon = true
+        command.exits = [.inputOutput]
+        command.examples = ["jabberctl bugreport --file report.json"]
+        return command
+    }
+
     private static var raw: CommandSpec {
         var command = CommandSpec("raw", .tools, "send a stanza of your own making")
         command.details = [
@@ -118,11 +142,22 @@ extension MethodTable {
         return command
     }
 
+    /// The documents that `help --page` prints.
+    package static let documentPages = [
+        "jabberctl.1", "jabberctld.8", "jabberctl-config.5", "protocol.md", "schema.json",
+    ]
+
     private static var help: CommandSpec {
         var command = CommandSpec("help", .tools, "show help, or help for a command")
         command.details = ["With --json the whole table of commands, their parameters and results is printed."]
         command.arguments = [ArgumentSpec("COMMAND", optional: true, repeatable: true, "the command")]
-        command.options = [.flag("man", nil, "print the manual page", isParameter: false)]
+        command.options = [
+            .flag("man", nil, "print the manual page jabberctl(1)", isParameter: false),
+            .value(
+                "page", nil, "PAGE", .choice(documentPages),
+                "print one of the documents that are made of the same table",
+                isParameter: false),
+        ]
         command.place = .tool
         return command
     }

@@ -40,7 +40,8 @@ enum ListenMethod {
                 .daemonNotRunning, "only a daemon that stays keeps events; start it with: jabberctl daemon start")
         }
         let listener = Listener(
-            session, filter, from: start, most: count, as: nickname, emit: call.emit, room: call.room)
+            session, filter, from: start, most: count, as: nickname, emit: call.emit, room: call.room,
+            hasRoom: call.hasRoom)
         try await listener.run()
         return session.heading
     }
@@ -62,6 +63,8 @@ final class Listener: Sendable {
     private let visit = Locked<Task<Result<RoomVisit?, ControlError>, Never>?>(nil)
     private let emit: @Sendable (JSONObject) -> Void
     private let room: @Sendable () async -> Bool
+    private let hasRoom: @Sendable () -> Bool
+    private let backlog = Locked(StateBacklog())
     private let state: Locked<State>
 
     /// - Parameters:
@@ -71,11 +74,14 @@ final class Listener: Sendable {
     ///   - most: How many are enough; `nil` for no such number.
     ///   - emit: Called with each.
     ///   - room: Waits until the caller has taken most of them; `false` when it has gone.
+    ///   - hasRoom: Whether it takes them as fast as they come.
     init(
         _ session: AccountSession, _ filter: EventFilter, from start: EventStart, most: Int?,
         as nickname: String? = nil,
-        emit: @escaping @Sendable (JSONObject) -> Void, room: @escaping @Sendable () async -> Bool = { true }
+        emit: @escaping @Sendable (JSONObject) -> Void, room: @escaping @Sendable () async -> Bool = { true },
+        hasRoom: @escaping @Sendable () -> Bool = { true }
     ) {
+        self.hasRoom = hasRoom
         self.room = room
         self.session = session
         self.filter = filter
@@ -95,7 +101,7 @@ final class Listener: Sendable {
             let subscription = session.feed.subscribe { [self] event in
                 for document in EventDocument.documents(event, session)
                 where !Intake.keptTypes.contains(document.string("type") ?? "") {
-                    offer(document)
+                    tell(document)
                 }
             }
             let reader = Task { await follow(now) }
@@ -112,8 +118,12 @@ final class Listener: Sendable {
         } else {
             // At once, on the stream's executor: what comes after enough is left to the server.
             let subscription = session.feed.subscribe { [self] event in
-                for document in EventDocument.documents(event, session) where offer(document) {
-                    session.feed.leaveTheRest()
+                for document in EventDocument.documents(event, session) {
+                    if StateBacklog.isState(document) {
+                        tell(document)
+                    } else if offer(document) {
+                        session.feed.leaveTheRest()
+                    }
                 }
             }
             await wait { [self] in
@@ -242,6 +252,31 @@ final class Listener: Sendable {
         guard rest == 1 else { return false }
         finish()
         return true
+    }
+
+    /// Offers an event that is not kept: at once, or as soon as the caller takes it; meanwhile a later one takes its place.
+    func tell(_ event: JSONObject) {
+        guard filter.passes(event) else { return }
+        let (isNow, begins) = backlog.withLock { backlog -> (Bool, Bool) in
+            if !backlog.isBeingTold, hasRoom() { return (true, false) }
+            backlog.put(event)
+            defer { backlog.isBeingTold = true }
+            return (false, !backlog.isBeingTold)
+        }
+        if isNow { offer(event) }
+        if begins { Task { await tellBacklog() } }
+    }
+
+    /// Whether events wait for the caller that are not kept.
+    var isBehind: Bool { backlog.withLock { $0.isBeingTold } }
+
+    private func tellBacklog() async {
+        while await room() {
+            let (events, isIncomplete) = backlog.withLock { $0.takeAll() }
+            if events.isEmpty, !isIncomplete { return }
+            for event in events { offer(event) }
+            if isIncomplete { offer(EventDocument.gap(session)) }
+        }
     }
 
     /// Ends it, with an error or without.

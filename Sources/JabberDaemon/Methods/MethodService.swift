@@ -17,7 +17,7 @@ struct MethodService: ControlService {
         let call = MethodCall(
             daemon: daemon, selection: selection, parameters: parameters, patience: limit,
             emit: { event in control.notify(.object(event), of: request.id) },
-            room: { await control.waitForRoom() },
+            room: { await control.waitForRoom() }, hasRoom: { control.hasRoom },
             whenAnswered: { action in await control.whenAnswered(request.id, action) })
         do throws(ControlError) {
             return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
@@ -102,6 +102,8 @@ struct MethodCall: Sendable {
     let emit: @Sendable (JSONObject) -> Void
     /// Waits until the caller has read most of what was sent; `false` when the caller has gone.
     let room: @Sendable () async -> Bool
+    /// Whether the caller takes what is sent as fast as it comes.
+    let hasRoom: @Sendable () -> Bool
     /// Does something as soon as the caller was answered.
     let whenAnswered: @Sendable (@escaping @Sendable () -> Void) async -> Void
 

@@ -33,6 +33,8 @@ enum OnlineMethod {
             // From now on the stream's own end is waited for here, too: the list empties with it.
             await session.settle(stream, view.settle)
             while !Task.isCancelled {
+                // What changes while the caller does not read is one change.
+                guard await call.room() else { return }
                 let seen = session.feed.count
                 let document = await view.document(session, stream)
                 let isNew = last.withLock { last in

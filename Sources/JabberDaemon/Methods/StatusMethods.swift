@@ -73,12 +73,27 @@ extension AccountSession {
             document["queued"] = .integer(Int64(counts.waiting))
             document["uncertain"] = .integer(Int64(counts.uncertain))
         }
+        document["unwritten"] = .integer(Int64(intake.count))
+        document["counters"] = .object(meter.reading.json)
         guard status.phase == .connected, let stream else { return document }
         document.merge(await stream.overview())
         let presence = presenceSent
         document["show"] = .string(presence.map { ContactDocument.show(of: $0) } ?? "offline")
         if let text = presence?.status { document["status"] = .string(text) }
         return document
+    }
+}
+
+extension TrafficMeter.Reading {
+    /// The counters of `status`.
+    fileprivate var json: JSONObject {
+        func number(_ count: UInt64) -> JSONValue { .integer(Int64(clamping: count)) }
+        var object: JSONObject = [
+            "stanzasReceived": number(stanzasReceived), "stanzasSent": number(stanzasSent),
+            "bytesReceived": number(bytesReceived), "bytesSent": number(bytesSent), "roundTrips": number(roundTrips),
+        ]
+        if let lastRoundTrip { object["roundTripMilliseconds"] = .number(lastRoundTrip.milliseconds) }
+        return object
     }
 }
 

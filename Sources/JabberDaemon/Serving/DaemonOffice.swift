@@ -29,6 +29,7 @@ extension Daemon {
     /// Takes the settings and begins to hold the sessions of all accounts open.
     func open(_ configuration: ConfigurationFile, office: DaemonOffice) async {
         self.office = office
+        environment.notifier.isWanted = configuration.notifies
         let book = AccountBook(configuration, environment: environment)
         self.book = book
         for warning in configuration.warnings { environment.notice?("warning: \(warning)") }
@@ -49,6 +50,7 @@ extension Daemon {
         guard let office, book != nil, !isEnding else { return }
         let configuration = try ConfigurationFile(paths: environment.paths, path: office.settings)
         for warning in configuration.warnings { environment.notice?("warning: \(warning)") }
+        environment.notifier.isWanted = configuration.notifies
         guard let change = book?.replace(configuration, environment: environment) else { return }
         await withTaskGroup { group in
             for session in change.ended { group.addTask { await session.close() } }

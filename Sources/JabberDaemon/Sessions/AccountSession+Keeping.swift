@@ -85,9 +85,10 @@ extension AccountSession {
     nonisolated func take(_ event: XMPPEvent) {
         switch event {
         case .authenticated, .resumed: intake.connectionBegan()
+        case .message(let message): notifier.received(ChatMessage(message, account: jid))
         case .connected, .serverKeyChanged, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
             .subscriptionRequest, .roster,
-            .message, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted,
+            .messageBounced, .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted,
             .notResumed, .disconnected:
             break
         }

@@ -18,6 +18,10 @@ actor AccountSession {
     let rooms = RoomDirectory()
     /// What arrives in a session that is held open, on its way to the disk.
     nonisolated let intake: Intake
+    /// Counts what goes over its streams.
+    nonisolated let meter = TrafficMeter()
+    /// Shows messages of a session that is held open on the desktop.
+    nonisolated let notifier: DesktopNotifier
     /// What is kept of a session that is held open; `nil` before it is first opened.
     var store: AccountStore?
     /// Sessions that may have it open still.
@@ -88,6 +92,7 @@ actor AccountSession {
         log = environment.log
         logLevel = environment.logLevel
         notice = environment.notice
+        notifier = environment.notifier
         let files = AccountFiles(of: account.name, paths: environment.paths)
         logins = owner.flatMap { owner in files.map { LoginMemoryFile($0, owner: owner) } }
     }
@@ -185,6 +190,7 @@ actor AccountSession {
     private func observedConfiguration(isLasting: Bool, isKept: Bool) async throws(ControlError) -> XMPPConfiguration {
         var configuration = try await configuration()
         configuration.usesStreamManagement = isLasting
+        configuration.meter = meter
         let feed = feed
         feed.takeEverything()
         guard isKept else {

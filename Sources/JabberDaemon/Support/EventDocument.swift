@@ -76,6 +76,9 @@ enum EventDocument {
         return event
     }
 
+    /// That events which are not kept are missing: how things stand now has to be asked.
+    static func gap(_ session: AccountSession) -> JSONObject { heading("gap", at: .now, session) }
+
     /// The beginning of every event.
     static func heading(_ type: String, at moment: DateTime, _ session: AccountSession) -> JSONObject {
         var event = session.heading

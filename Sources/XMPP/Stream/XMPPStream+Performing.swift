@@ -12,6 +12,7 @@ extension XMPPStream {
         guard generation == self.generation else { return }
         switch event {
         case .received(let bytes):
+            configuration.meter?.count { $0.bytesReceived += UInt64(bytes.count) }
             consume(bytes[...])
         case .drained:
             resumeSenders()
@@ -181,7 +182,10 @@ extension XMPPStream {
     /// Writes what the machine made; its own elements hold nothing that XML forbids, and what peers said in them is mended.
     private func write(_ element: Element) {
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
-        if let bytes = try? framing.serialize(element, illegalCharacters: .replace) { enqueue(bytes) }
+        if let bytes = try? framing.serialize(element, illegalCharacters: .replace) {
+            if element.isIn(Namespace.client) { outgoingStanzas += 1 }
+            enqueue(bytes)
+        }
     }
 
     /// Writes a first-level element, or one of the root's tags, at the end of the turn.
@@ -192,6 +196,14 @@ extension XMPPStream {
 
     func flush() {
         guard !outgoing.isEmpty else { return }
+        if let meter = configuration.meter {
+            let (bytes, stanzas) = (UInt64(outgoing.count), outgoingStanzas)
+            meter.count { reading in
+                reading.bytesSent += bytes
+                reading.stanzasSent += stanzas
+            }
+            outgoingStanzas = 0
+        }
         switch framing {
         case .document: transport?.send(outgoing)
         case .messages:

@@ -96,6 +96,7 @@ extension XMPPStream {
     /// - Parameter isReported: Whether anybody was told of it. A message of which nobody was is counted and not kept: a result of
     ///   an archive, or what only calls itself a copy.
     func arrivedStanza(_ element: Element, isReported: Bool) {
+        configuration.meter?.count { $0.stanzasReceived += 1 }
         guard keeping != nil || configuration.stanzaHandling == .whenDelegatesAreDone else {
             return perform(machine.handledStanzas(1))
         }

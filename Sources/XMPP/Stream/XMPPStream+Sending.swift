@@ -179,6 +179,7 @@ extension XMPPStream {
     /// Writes what was serialised, and counts it.
     func write(_ element: Element, _ bytes: [UInt8], at time: DateTime) {
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
+        outgoingStanzas += 1
         enqueue(bytes)
         perform(machine.wrote(element, bytes: bytes.count, at: time))
         if machine.management.unacknowledged >= StreamManagement.maximumUnacknowledged / 2

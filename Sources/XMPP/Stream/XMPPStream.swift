@@ -56,6 +56,8 @@ public actor XMPPStream {
     var timers: [StreamTimer: any ScheduledTimer] = [:]
     /// Bytes to write at the end of the present turn.
     var outgoing: [UInt8] = []
+    /// How many stanzas are among them.
+    var outgoingStanzas: UInt64 = 0
     /// Where the messages among them end, when messages are framed.
     var messageEnds: [Int] = []
     /// Events to publish at the end of the present turn.

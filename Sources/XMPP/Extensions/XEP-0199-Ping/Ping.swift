@@ -28,7 +28,14 @@ extension XMPPStream {
             let isOwnServer = target == configuration.jid.domain
             guard isOwnServer, error.stanzaError != nil else { throw error }
         }
-        return configuration.clock.now - start
+        let time = configuration.clock.now - start
+        if jid == nil {
+            configuration.meter?.count { reading in
+                reading.roundTrips += 1
+                reading.lastRoundTrip = time
+            }
+        }
+        return time
     }
 }
 

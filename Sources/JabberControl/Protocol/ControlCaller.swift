@@ -2,11 +2,11 @@
 
 package import SocketIO
 
-/// The tool's end of a control connection: calls methods, receives their events.
+/// The calling end of one control connection: calls methods, receives their events.
 ///
 /// Nothing is queued here: an event is handed to its call on the executor's queue, and while that call works on it nothing
 /// more is read, so that the daemon sees a slow reader as one.
-package actor ControlClient {
+package actor ControlCaller {
     private struct Call {
         let continuation: CheckedContinuation<Result<JSONValue, ControlError>, Never>
         let onEvent: (@Sendable (JSONValue) -> Bool)?
@@ -53,7 +53,8 @@ package actor ControlClient {
     ///   - params: The parameters by name.
     ///   - onEvent: Called on the executor's queue with each event of this call; `false` ends the call, whose answer is then
     ///     `null`.
-    /// - Throws: `ControlError`: the daemon's answer, or the end of the connection.
+    /// - Throws: `ControlError`: the daemon's answer, or the end of the connection; `cancelled` when the task was: the daemon is
+    ///   told to end the call then.
     package func call(
         _ method: String, _ params: JSONObject = [:], onEvent: (@Sendable (JSONValue) -> Bool)? = nil
     ) async throws(ControlError) -> JSONValue {
@@ -67,12 +68,38 @@ package actor ControlClient {
         } catch {
             throw error.controlError
         }
-        let result = await withCheckedContinuation { continuation in
-            calls[id] = Call(continuation: continuation, onEvent: onEvent)
-            connection.send(.request(ControlRequest(id: id, method: method, params: params)))
+        guard !Task.isCancelled else { throw Self.cancelled }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                calls[id] = Call(continuation: continuation, onEvent: onEvent)
+                connection.send(.request(ControlRequest(id: id, method: method, params: params)))
+            }
+        } onCancel: {
+            Task { await self.cancel(id) }
         }
         return try result.get()
     }
+
+    private static let cancelled = ControlError(.cancelled, "the call was cancelled")
+
+    private func cancel(_ id: ControlID) {
+        guard let call = calls.removeValue(forKey: id) else { return }
+        connection.send(.notification(.cancel(id)))
+        call.continuation.resume(returning: .failure(Self.cancelled))
+    }
+
+    /// Reads nothing more until ``resumeReading()``: the daemon sees a slow reader. What was read already still comes.
+    nonisolated package func pauseReading() {
+        connection.setReading(false)
+    }
+
+    /// Reads on.
+    nonisolated package func resumeReading() {
+        connection.setReading(true)
+    }
+
+    /// Whether nothing can be called any more.
+    package var isOver: Bool { failure != nil || isClosed }
 
     /// Ends every call, running or to come, with an error: time is up, or the user pressed Ctrl-C.
     package func fail(_ error: ControlError) {
