@@ -22,6 +22,9 @@ struct CutSweep: Sendable {
     /// After how many sessions there is a new server: its archive grows, and is read when a session is refused.
     private static let sessionsPerServer = 25
 
+    /// At one of how many places the daemon's server falls silent.
+    private static let placesPerStall = 16
+
     let server: Server
     let client: Client
     /// How far the places are apart, in bytes. Above 1 the ends of elements and the bytes around them are places too, and each
@@ -100,8 +103,35 @@ struct CutSweep: Sendable {
     private func run(
         _ batch: (first: Int, cuts: ArraySlice<Cut>), _ makeStage: () async throws -> any CutStage
     ) async throws -> CutTally {
+        try await atStage(makeStage) { stage, client in try await run(batch, stage, client) }
+    }
+
+    /// Does something with a client at a stage, and ends both whatever comes of it: no daemon is left behind.
+    private func atStage<Outcome>(
+        _ makeStage: () async throws -> any CutStage,
+        _ work: (any CutStage, any CutClient) async throws -> Outcome
+    ) async throws -> Outcome {
         let stage = try await makeStage()
-        let client = try await makeClient(at: stage)
+        do {
+            let client = try await makeClient(at: stage)
+            do {
+                let outcome = try await work(stage, client)
+                await client.end()
+                await stage.end()
+                return outcome
+            } catch {
+                await client.end()
+                throw error
+            }
+        } catch {
+            await stage.end()
+            throw error
+        }
+    }
+
+    private func run(
+        _ batch: (first: Int, cuts: ArraySlice<Cut>), _ stage: any CutStage, _ client: any CutClient
+    ) async throws -> CutTally {
         var tally = CutTally()
         for (offset, cut) in batch.cuts.enumerated() {
             let ids = ids(batch.first + offset)
@@ -128,8 +158,6 @@ struct CutSweep: Sendable {
             }
             tally += one
         }
-        await client.end()
-        await stage.end()
         return tally
     }
 
@@ -144,16 +172,13 @@ struct CutSweep: Sendable {
 
     /// A session that nobody cuts, and the places that are found in it.
     private func reference(_ makeStage: () async throws -> any CutStage) async throws -> [Cut] {
-        let stage = try await makeStage()
-        let client = try await makeClient(at: stage)
         var tally = CutTally()
         let ids = (1...messages).map { "whole-\($0)" }
-        let outcome = try await client.run(ids, nil)
+        let (outcome, ends) = try await atStage(makeStage) { stage, client in
+            (try await client.run(ids, nil), await stage.ends())
+        }
         tally.count(outcome.sent, of: ids)
         tally.count(outcome.received, of: ids.map { "echo-\($0)" })
-        let ends = await stage.ends()
-        await client.end()
-        await stage.end()
         guard tally.isClean else { throw TestSupportError("a session that nobody cuts is not whole: \(tally)") }
         return cuts(ends.toClient, .toClient) + cuts(ends.fromClient, .fromClient)
     }
@@ -162,11 +187,21 @@ struct CutSweep: Sendable {
         let last = ends.last ?? 0
         var places = Set(stride(from: 0, to: last + 1, by: max(1, step)))
         if step > 1, step <= 64 { places.formUnion(ends.flatMap { [$0 - 1, $0, $0 + 1] }) }
-        // The daemon's time limits are those of its users: a silent server takes it half a minute to notice.
-        let endings = Cut.Ending.allCases.filter { client == .library || $0 != .stall }
         return places.sorted().enumerated().flatMap { number, place -> [Cut] in
-            let chosen = step == 1 ? endings : [endings[number % endings.count]]
-            return chosen.map { Cut(place: place, direction: direction, ending: $0) }
+            endings(number).map { Cut(place: place, direction: direction, ending: $0) }
+        }
+    }
+
+    /// How the connection is cut at a place.
+    private func endings(_ number: Int) -> [Cut.Ending] {
+        switch client {
+        case .library:
+            let all = Cut.Ending.allCases
+            return step == 1 ? all : [all[number % all.count]]
+        case .daemon:
+            // The daemon's time limits are those of its users: a silent server takes it half a minute to notice.
+            if number % Self.placesPerStall == Self.placesPerStall / 2 { return [.stall] }
+            return step == 1 ? [.reset, .close] : [number % 2 == 0 ? .reset : .close]
         }
     }
 }

@@ -8,7 +8,8 @@ internal import XMPPTestSupport
 
 /// The daemon: a `jabberctld` of its own, with an account at the stage's server, spoken to over its control socket.
 final class DaemonClient: CutClient {
-    private static let patience: Duration = .seconds(60)
+    /// How long something may take that will never come: a server that falls silent is noticed after half a minute.
+    private static let patience: Duration = .seconds(120)
     private static let startLimit: Duration = .seconds(20)
 
     private let stage: any CutStage
@@ -34,9 +35,15 @@ final class DaemonClient: CutClient {
             to: folder.file("config/jabberctl/accounts/romeo.json"))
         try PrivateFile.makeFolder(folder.file("run"))
         socket = folder.file("run/jabberctl/control.sock")
-        process = try Self.launch(in: folder)
-        try await Self.wait("the daemon to answer", socket)
-        listener = try await Self.connect(socket)
+        let process = try Self.launch(in: folder)
+        self.process = process
+        do {
+            try await Self.wait("the daemon to answer", socket)
+            listener = try await Self.connect(socket)
+        } catch {
+            await Self.end(process, in: folder)
+            throw error
+        }
         // The first connection is the daemon's own affair.
         _ = try? await listener.call("connect", Self.params([:]))
         let (listener, collector) = (listener, collector)
@@ -120,9 +127,12 @@ final class DaemonClient: CutClient {
     func end() async {
         listening.cancel()
         await listener.close()
+        await Self.end(process, in: folder)
+    }
+
+    private static func end(_ process: ChildProcess, in folder: TemporaryFolder) async {
         _ = kill(process.processID, SIGTERM)
-        let process = process
-        _ = await Task.detached { process.wait() }.value  // Blocks a thread, not an executor.
+        _ = await BlockingWork.run { process.wait() }
         folder.remove()
     }
 }

@@ -8,9 +8,9 @@ internal import XMPPTestSupport
 
 /// The server, and the one who kills its client at one system call after another.
 struct KillSweep {
-    /// The calls at which the client is killed.
-    private static let calls = "write,pwrite64,fsync,fdatasync,sendto,writev,sendmsg"
-    /// How many points are tried at most, for a client that never lives to its end.
+    /// The calls at which the client is killed: at the N-th of one kind by any thread, for every N.
+    private static let calls = ["write,writev", "pwrite64", "fsync,fdatasync", "sendto,sendmsg"]
+    /// How many points of a kind are tried at most, for a client that never lives to its end.
     private static let maximumPoints = 10_000
     /// The status of a client that SIGKILL has ended; any other has failed by itself, which is no cut.
     private static let killed: Int32 = 128 + SIGKILL
@@ -38,12 +38,22 @@ struct KillSweep {
             domain: "example.net", accounts: ["romeo": "secret"], options: options)
         try await server.add(LoopbackBuddy("juliet", resource: "balcony"))
         var tally = Tally()
-        var point = 1
-        while point < Self.maximumPoints {
-            let before = (tally.lost, tally.doubled, tally.damaged)
-            guard try await kill(at: point, server, &tally) else { break }
-            if before != (tally.lost, tally.doubled, tally.damaged) { print("killed at call \(point): \(tally)") }
-            point += stride
+        do {
+            for calls in Self.calls {
+                var point = 1
+                while point < Self.maximumPoints {
+                    let before = (tally.lost, tally.doubled, tally.damaged)
+                    guard try await kill(at: point, of: calls, server, &tally) else { break }
+                    if before != (tally.lost, tally.doubled, tally.damaged) {
+                        print("killed at \(calls) \(point): \(tally)")
+                    }
+                    point += stride
+                }
+                print("killed at \(calls): \(point / stride) places, all in all \(tally.cuts)")
+            }
+        } catch {
+            await server.stop()
+            throw error
         }
         await server.stop()
         let sum = CutTally(cuts: tally.cuts, lost: tally.lost, doubled: tally.doubled)
@@ -56,28 +66,31 @@ struct KillSweep {
     /// Lets a client live until its N-th call, and another one go on.
     ///
     /// - Returns: Whether it lived that long.
-    private func kill(at point: Int, _ server: LoopbackServer, _ tally: inout Tally) async throws -> Bool {
+    private func kill(
+        at point: Int, of calls: String, _ server: LoopbackServer, _ tally: inout Tally
+    ) async throws -> Bool {
         let folder = try TemporaryFolder(prefix: "swift-xmpp-sweep")
-        let ids = (1...messages).map { "\(point)-\($0)" }
+        let prefix = "\(calls.prefix { $0 != "," })\(point)-"
+        let ids = (1...messages).map { "\(prefix)\($0)" }
         let victim = [
             "/proc/self/exe", "--victim", String(server.port), server.certificateAuthorityFile,
             folder.file("store/store.db"),
         ]
         let program = try ownProgram()
         let strace = [
-            "/usr/bin/strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(Self.calls)", "-e",
-            "inject=\(Self.calls):signal=SIGKILL:when=\(point)", program,
+            "/usr/bin/strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
+            "inject=\(calls):signal=SIGKILL:when=\(point)", program,
         ]
         let first = try await life(strace + victim.dropFirst() + ids, folder.file("first"))
         guard first.status != 0 else { return false }
         guard first.status == Self.killed else {
-            throw TestSupportError("at call \(point) the client was not killed, but ended with \(first.status)")
+            throw TestSupportError("at \(calls) \(point) the client was not killed, but ended with \(first.status)")
         }
         tally.cuts += 1
         let second = try await life([program] + victim.dropFirst(), folder.file("second"))
         let reported = first.lines.filter { $0.hasPrefix("queued ") }.map { String($0.dropFirst(7)) }
         if !reported.isEmpty { tally.telling += 1 }
-        let sent = try await server.stanzas(for: "juliet").compactMap { $0["id"] }.filter { $0.hasPrefix("\(point)-") }
+        let sent = try await server.stanzas(for: "juliet").compactMap { $0["id"] }.filter { $0.hasPrefix(prefix) }
         let kept = second.lines.filter { $0.hasPrefix("kept ") }.map { String($0.dropFirst(5)) }
         tally.lost += reported.count { !sent.contains($0) } + Set(sent).count { !kept.contains("echo-\($0)") }
         tally.doubled += sent.count - Set(sent).count + kept.count - Set(kept).count
@@ -98,7 +111,7 @@ struct KillSweep {
             close(null)
         }
         let process = try ChildProcess(words, environment: [:], descriptors: [(null, 0), (output, 1), (2, 2)])
-        let status = await Task.detached { process.wait() }.value  // Blocks a thread, not the server's executor.
+        let status = await BlockingWork.run { process.wait() }
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         let count = pread(output, &bytes, bytes.count, 0)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
