@@ -85,13 +85,17 @@ public final class InMemoryOutbox: Outbox {
     }
 
     /// The messages that wait to be sent, oldest first.
-    public func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry] {
+    public func waiting(
+        of account: JID, passingOver addressees: Set<JID>, limit: Int
+    ) async throws -> [OutboxEntry] {
         let (found, hasExpired) = accounts.withLock { accounts -> ([OutboxEntry], Bool) in
             let hasExpired = accounts[account.bare]?.expire() ?? false
             guard let messages = accounts[account.bare], messages.waiting > 0 else { return ([], hasExpired) }
             var found: [OutboxEntry] = []
             for key in messages.order where found.count < limit {
-                if let entry = messages.entries[key], entry.state == .queued { found.append(entry) }
+                if let entry = messages.entries[key], entry.state == .queued, !addressees.contains(key.recipient) {
+                    found.append(entry)
+                }
             }
             return (found, hasExpired)
         }
@@ -99,11 +103,19 @@ public final class InMemoryOutbox: Outbox {
         return found
     }
 
-    /// None: what a program has sent it knows as long as it runs.
+    /// Those to rooms that cannot be asked; of others a program knows what it has sent as long as it runs.
     public func uncertain(of account: JID) async throws -> [OutboxEntry] {
         accounts.withLock { accounts in
             guard let messages = accounts[account.bare] else { return [] }
             return messages.order.compactMap { messages.entries[$0] }.filter(\.isUncertain)
+        }
+    }
+
+    /// The messages to rooms that were sent and that no room has sent back yet, oldest first.
+    public func unreflected(of account: JID) async throws -> [OutboxEntry] {
+        accounts.withLock { accounts in
+            guard let messages = accounts[account.bare] else { return [] }
+            return messages.order.compactMap { messages.entries[$0] }.filter { $0.isForRoom && $0.state == .sent }
         }
     }
 
@@ -144,10 +156,14 @@ public final class InMemoryOutbox: Outbox {
     }
 
     /// Resolves a doubt.
-    public func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws {
+    public func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool?) async throws {
         let key = OutboxKey(id: id, recipient: recipient)
         accounts.withLock { accounts in
-            guard accounts[account.bare]?.entries[key]?.isUncertain == true else { return }
+            guard accounts[account.bare]?.entries[key]?.isInDoubt == true else { return }
+            guard let isAtServer else {
+                accounts[account.bare]?.entries[key]?.isUncertain = true
+                return
+            }
             accounts[account.bare]?.set(isAtServer ? .server : .queued, key, nil)
         }
         listeners.raise()

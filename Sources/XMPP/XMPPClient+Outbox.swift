@@ -18,6 +18,10 @@ extension XMPPClient {
     ///
     /// A message without an id gets an unguessable one. The same id to the same addressee again is no second message.
     ///
+    /// A message to a room (type `groupchat`) waits until the user is there, and has arrived when the room sends it back. When
+    /// that is not known of it as the user comes in again, it goes a second time only after the room, by its past or its archive,
+    /// has shown that it lacks it; where the room shows neither, the message stays `OutboxEntry.isUncertain`.
+    ///
     /// - Parameters:
     ///   - message: The message, with an addressee. Ask for a receipt (`requestsReceipt`, `isMarkable`) to learn more than that
     ///     the server has it.
@@ -29,7 +33,7 @@ extension XMPPClient {
     public func post(_ message: Message, expires: DateTime? = nil) async throws(XMPPError) -> OutboxEntry {
         guard message.to != nil else { throw XMPPError(.invalidStanza, "The message has no addressee.") }
         var message = message
-        message.id = message.id ?? configuration.newStanzaID()
+        message.name(configuration.newStanzaID())
         useOutbox()
         let account = configuration.jid.bare
         let entry = try await inOutbox { [message] in
@@ -54,31 +58,12 @@ extension XMPPClient {
         _ level: DeliveryState, of entry: OutboxEntry, timeout: Duration? = nil
     ) async throws(XMPPError) -> OutboxEntry {
         useOutbox()
-        let clock = configuration.clock
-        let deadline = timeout.map { clock.now + $0 }
-        let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // Before the first look: what changes from now on is not missed.
-        let changes = outbox.changes()
-        let listening = Task {
-            for await _ in changes { wake.yield() }
-        }
-        defer { listening.cancel() }
-        while true {
-            let known = try await present(entry)
-            if known.state.reaches(level) || known.state.isFinal { return known }
-            if let deadline, clock.now >= deadline {
-                throw XMPPError(.timedOut, "The message has come no further than \(known.state.rawValue) in time.")
-            }
-            // A message that waits may run out of time without anybody looking.
-            let expiry = known.state == .queued ? known.expires.map { $0.timeFromNow } : nil
-            let rest = [expiry, deadline.map { $0 - clock.now }].compactMap { $0 }.min()
-            let timer = rest.map { clock.schedule(after: $0, on: executor) { wake.yield() } }
-            defer { timer?.cancel() }
-            var iterator = wakes.makeAsyncIterator()
-            guard await iterator.next(isolation: self) != nil, !Task.isCancelled else {
-                throw XMPPError(.cancelled, "The waiting was called off.")
-            }
-        }
+        return try await watch.waitUntil(level, of: entry, timeout: timeout)
+    }
+
+    /// Waits for messages of ``outbox``.
+    private var watch: OutboxWatch {
+        OutboxWatch(outbox, of: configuration.jid, clock: configuration.clock)
     }
 
     /// Calls off a message that still waits in ``outbox``. What is being sent at that time is waited for.
@@ -94,34 +79,18 @@ extension XMPPClient {
         // Nobody takes messages out meanwhile: what is called off is not on its way.
         outboxRun = run
         _ = try await run.value.get()
-        return try await present(entry)
+        return try await watch.present(entry)
     }
 
     private func cancelNow(_ entry: OutboxEntry) async -> Result<Int, XMPPError> {
         do throws(XMPPError) {
-            let known = try await present(entry)
+            let known = try await watch.present(entry)
             guard known.state == .queued, let key = known.key else { return .success(0) }
             try await note(.failed, key, because: "It was called off before it was sent.")
             return .success(1)
         } catch {
             return .failure(error)
         }
-    }
-
-    /// What is known of a message; what has waited too long has expired.
-    private func present(_ entry: OutboxEntry) async throws(XMPPError) -> OutboxEntry {
-        guard let key = entry.key else { throw XMPPError(.invalidStanza, "The message has no id or no addressee.") }
-        let account = configuration.jid.bare
-        let known = try await inOutbox { outbox -> OutboxEntry? in
-            let known = try await outbox.entry(key.id, to: key.recipient, of: account)
-            guard known?.state == .queued, let expires = known?.expires, expires.timeFromNow <= .zero else {
-                return known
-            }
-            _ = try await outbox.waiting(of: account, limit: 1)
-            return try await outbox.entry(key.id, to: key.recipient, of: account)
-        }
-        guard let known else { throw XMPPError(.storageFailed, "The outbox does not know the message.") }
-        return known
     }
 
     /// Sends what waits in an outbox, in order; returns when nothing waits any more. To be called when the client has come
@@ -183,8 +152,11 @@ extension XMPPClient {
     func useOutbox() {
         guard !usesOutbox else { return }
         usesOutbox = true
-        hub.add(marks, roles: .message)
+        hub.add(marks, roles: [.message, .room])
     }
+
+    /// What the present session has to know of ``outbox`` before it enters rooms again.
+    var usedOutbox: (any Outbox)? { usesOutbox ? outbox : nil }
 
     /// Sends what waits in ``outbox``, now or when the client is online again. Nobody waits for that.
     func sendPosted() {
@@ -223,63 +195,6 @@ extension XMPPClient {
     private func inOutbox<Value: Sendable>(
         _ body: @Sendable (any Outbox) async throws -> Value
     ) async throws(XMPPError) -> Value {
-        do {
-            return try await body(outbox)
-        } catch {
-            throw XMPPError(.storageFailed, "The outbox fails: \(error).")
-        }
-    }
-}
-
-/// Notes in an outbox what addressees and servers say of its messages.
-final class OutboxMarks: MessageDelegate {
-    private let outbox: any Outbox
-    private let account: JID
-
-    init(_ outbox: any Outbox, of account: JID) {
-        self.outbox = outbox
-        self.account = account.bare
-    }
-
-    func stream(_ stream: XMPPStream, didReceiveReceiptFor messageID: String, from jid: JID) async {
-        await note(.device, messageID, from: jid, on: stream)
-    }
-
-    func stream(_ stream: XMPPStream, didDisplayUpTo messageID: String, from jid: JID) async {
-        await note(.read, messageID, from: jid, on: stream)
-    }
-
-    func stream(_ stream: XMPPStream, didBounce message: Message, error: StanzaError) async {
-        guard let id = message.id, let from = message.from else { return }
-        await note(.failed, id, from: from, because: "\(error)", on: stream)
-    }
-
-    private func note(
-        _ state: DeliveryState, _ id: String, from sender: JID, because reason: String? = nil, on stream: XMPPStream
-    ) async {
-        do {
-            for entry in try await outbox.entries(id, of: account) {
-                guard let key = entry.key, key.isAnswered(by: sender, asError: state == .failed) else { continue }
-                try await outbox.note(state, of: id, to: key.recipient, of: account, because: reason)
-            }
-        } catch {
-            let text = "the outbox does not note that a message is \(state.rawValue): \(error)"
-            stream.configuration.log?(StreamLogEntry(.step, text))
-        }
-    }
-}
-
-extension OutboxEntry {
-    /// What the message is known by; `nil` for one without id or addressee, which no outbox takes.
-    var key: OutboxKey? {
-        guard let id = message.id, let to = message.to else { return nil }
-        return OutboxKey(id: id, recipient: to)
-    }
-}
-
-extension DateTime {
-    /// How long it is until then; negative for what is past.
-    fileprivate var timeFromNow: Duration {
-        .milliseconds(millisecondsSinceEpoch - DateTime.now.millisecondsSinceEpoch)
+        try await watch.ask(body)
     }
 }

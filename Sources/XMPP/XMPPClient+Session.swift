@@ -133,6 +133,7 @@ extension XMPPClient {
             try await stream.goOnline(sent, known: roster.known)
             knownPresence = sent
             // A resumed session is in its rooms still; in a new one nobody is.
+            if let usedOutbox { try await stream.heedRooms(of: usedOutbox) }
             await stream.rejoinRooms()
         }
         // It may have been set anew meanwhile.
@@ -141,7 +142,7 @@ extension XMPPClient {
             try await stream.send(sent)
             knownPresence = sent
         }
-        try await stream.repeatUnsettled()
+        try await stream.repeatUnsettled(leaving: usedOutbox)
     }
 
     /// What comes after a connection, or after an attempt to make one: `lasted` is `nil` then.

@@ -119,9 +119,18 @@ public actor XMPPClient {
         hub.add(roster, roles: .chat)
         hub.add(buddies, roles: .chat)
         // One of the program's own may hold messages of an earlier run already.
-        guard outbox != nil else { return }
-        usesOutbox = true
-        hub.add(marks, roles: .message)
+        usesOutbox = outbox != nil
+        if outbox != nil { hub.add(marks, roles: [.message, .room]) }
+        sendWhenEntered()
+    }
+
+    /// What waits for a room goes when the user has come in.
+    private nonisolated func sendWhenEntered() {
+        marks.entered.withLock { entered in
+            entered = { [weak self] in
+                Task { [weak self] in await self?.sendPosted() }
+            }
+        }
     }
 
     /// Starts, and waits until the first session is online. Afterwards the client keeps it so until ``stop()``.

@@ -6,7 +6,7 @@ extension Migrations {
     package static let current = Migrations(
         // "XMPP".
         applicationID: 0x584D_5050,
-        scripts: [version1, version2])
+        scripts: [version1, version2, version3])
 
     private static let version1 = """
         CREATE TABLE stream (
@@ -117,5 +117,19 @@ extension Migrations {
         ) WITHOUT ROWID;
         INSERT INTO message_total (account, count, bytes)
             SELECT account, count(*), sum(length(stanza)) FROM message GROUP BY account;
+        """
+
+    /// Messages to rooms wait as well, and arrive when the room says so; the rooms that the user is in.
+    private static let version3 = """
+        ALTER TABLE outbox ADD COLUMN is_room INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX outbox_unreflected ON outbox (account, place) WHERE is_room AND state = 'sent';
+        CREATE TABLE room (
+            account TEXT NOT NULL,
+            jid TEXT NOT NULL,
+            nickname TEXT NOT NULL,
+            password TEXT,
+            is_visit INTEGER NOT NULL,
+            PRIMARY KEY (account, jid)
+        ) WITHOUT ROWID;
         """
 }

@@ -29,6 +29,12 @@ struct FixtureTests {
         #expect(try await outbox.entry("m1", to: fixture.juliet, of: fixture.romeo)?.state == .sent)
         #expect(try await outbox.waiting(of: fixture.romeo, limit: 9).map(\.message.body) == ["waits"])
         #expect(try await outbox.entry("m3", to: fixture.juliet, of: fixture.romeo)?.reason == "gone")
+        if version >= 3 {
+            #expect(try await outbox.unreflected(of: fixture.romeo).map(\.message.id) == ["m4"])
+            let room = KeptRoom(
+                jid: try JID("coven@rooms.example.net"), nickname: "thirdwitch", password: "cauldronburn")
+            #expect(try await KeptRooms(database).rooms(of: fixture.romeo) == [room])
+        }
         let archive = MessageArchive(database)
         let found = try await archive.messages(ArchiveQuery(text: "WHEREFORE"), of: fixture.romeo)
         #expect(found.map(\.archiveID?.id) == ["28482-98726"] && found.allSatisfy(\.isUnread))

@@ -57,7 +57,9 @@ extension MethodTable {
                 + "once, in order, also when the daemon was killed meanwhile, unless --expire says otherwise. Its state is queued then; with a level to reach the "
                 + "command waits for it, at most the time of --timeout, and ends with exit code 5.",
             "A room that the account is in is known as one; for others say --room: the account comes in for the message, and "
-                + "leaves again. It is done when the room has sent the message back.",
+                + "leaves again. server means then that the room has sent the message back, read that somebody there has displayed it; "
+                + "device is not known of rooms. A daemon that stays keeps such a message until the account is in the room, and "
+                + "after a lost connection says it again only where the room shows that it lacks it.",
         ]
         command.arguments = [
             ArgumentSpec("TO", .jid, repeatable: true, "recipients"),

@@ -26,7 +26,7 @@ extension MethodTable {
     private static var presences: [CommandSpec] {
         var join = command("join", "enter a room, and stay", [room])
         join.details = [
-            "You stay as long as the session lasts; a daemon that stays enters the room again after a lost connection. With a "
+            "A daemon that stays enters the room again after a lost connection and after a restart, until you leave it. With a "
                 + "private daemon you are out again when the command ends.",
             "A nickname that is taken is tried with underscores behind it. A room that does not exist is made.",
         ]

@@ -12,6 +12,8 @@ internal import XMPPStorage
 final class AccountStore: Sendable {
     /// What waits to be sent, and what became of what was.
     let outbox: DurableOutbox
+    /// The rooms that the account is in.
+    let rooms: KeptRooms
     /// What was said.
     let archive: MessageArchive
     /// What happened.
@@ -38,6 +40,7 @@ final class AccountStore: Sendable {
         self.lock = Locked(lock)
         self.intake = intake
         outbox = DurableOutbox(database)
+        rooms = KeptRooms(database)
         archive = MessageArchive(database)
         let journal = EventJournal(database)
         self.journal = journal
@@ -92,7 +95,8 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Puts a message into the outbox and into the archive; returns when it is on the disk.
+    /// Puts a message into the outbox and into the archive, that to a room into the outbox alone: it was said when the room has
+    /// sent it back. Returns when it is on the disk.
     ///
     /// - Returns: How it is kept: as before where its id and addressee are known.
     /// - Throws: `ControlError`; nothing was kept then.
@@ -101,7 +105,9 @@ final class AccountStore: Sendable {
         do {
             let entry = try await outbox.add(message, of: account, expires: expires) {
                 connection throws(StorageError) in
-                guard let entry = ArchivedMessage(posted: message, by: account) else { return }
+                guard message.kind != .groupchat, let entry = ArchivedMessage(posted: message, by: account) else {
+                    return
+                }
                 try MessageArchive.add([entry], of: account, on: connection)
             }
             trouble.note(nil)

@@ -109,6 +109,10 @@ final class Intake: Sendable {
                 chat, keeper: room.jid, isOutgoing: line.isOwn, isUnread: !line.isHistory)
             // What a room tells of its past at each entrance is known by the name that the room has given it, or not at all.
             record.messages = [entry].compactMap { $0 }.filter { !line.isHistory || $0.archiveID != nil }
+            // What the room has sent back has arrived there (XEP-0045 §7.4).
+            if line.isOwn, let id = line.message.originID ?? line.message.id {
+                record.marks = [Mark(state: .server, id: id, from: room.jid)]
+            }
         case .messageBounced(let message, let error):
             guard let id = message.id, let from = message.from else { return record }
             record.marks = [Mark(state: .failed, id: id, from: from, error: error)]
@@ -176,12 +180,22 @@ final class Intake: Sendable {
             ) { to in
                 OutboxKey(id: mark.id, recipient: to).isAnswered(by: mark.from, asError: mark.error != nil)
             }
+            if mark.state == .read { try noteSeen(mark, of: account, on: connection) }
         }
         let new = try MessageArchive.add(record.messages, of: account, on: connection)
         // What is known by its name in the archive was told before.
         if new == 0, record.messages.contains(where: { $0.archiveID != nil }) { return nil }
         guard !record.events.isEmpty else { return nil }
         return try journal.append(record.events.map(Self.bytes), on: connection)
+    }
+
+    /// In a room a message is marked by the name that the room has given it (XEP-0333 §4.2), and not by who has sent it.
+    private func noteSeen(_ mark: Mark, of account: JID, on connection: SQLiteConnection) throws(StorageError) {
+        guard mark.from.isFull,
+            let own = try MessageArchive.outgoing(mark.id, by: mark.from.bare, of: account, on: connection),
+            own.message.from != mark.from, let id = own.originID
+        else { return }
+        try DurableOutbox.note(.read, of: id, account: account, on: connection) { $0 == mark.from.bare }
     }
 
     /// The transaction is on the disk.

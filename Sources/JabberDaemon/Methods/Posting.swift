@@ -20,7 +20,7 @@ struct Posting: Sendable {
     ///
     /// - Returns: How far each came, in the recipients' order.
     func run() async -> [JSONObject] {
-        var places: [Result<(id: String, to: JID), ControlError>] = []
+        var places: [Result<OutboxEntry, ControlError>] = []
         for recipient in order.recipients {
             do throws(ControlError) {
                 places.append(.success(try await post(to: try recipient.jid.get())))
@@ -30,11 +30,13 @@ struct Posting: Sendable {
         }
         await session.sendWaiting()
         let kept = places.compactMap { try? $0.get() }
-        if order.level != .none, !kept.isEmpty { await wait(for: kept) }
+        if order.level != .none { await wait(for: kept) }
+        // What has come back or was refused needs nobody to be in the room any more; nobody waits for the door.
+        if kept.contains(where: \.isForRoom) { Task { await session.endVisits() } }
         var results: [JSONObject] = []
         for (place, recipient) in zip(places, order.recipients) {
             switch place {
-            case .success(let (id, to)): results.append(await result(id, to))
+            case .success(let entry): results.append(await result(entry))
             case .failure(let error):
                 results.append(Delivery.result(to: recipient.text, id: order.id, state: "failed", error))
             }
@@ -42,54 +44,48 @@ struct Posting: Sendable {
         return results
     }
 
-    private func post(to jid: JID) async throws(ControlError) -> (id: String, to: JID) {
+    private func post(to jid: JID) async throws(ControlError) -> OutboxEntry {
         var message = order.message(to: jid)
-        let id = message.id ?? session.newStanzaID()
-        message.id = id
+        let isRoom = try order.isToRoom(jid, await session.knowsRoom(jid))
+        if isRoom { message.kind = .groupchat }
+        message.name(session.newStanzaID())
         // What cannot be written is no message: better said now than kept.
         if let problem = SendOrder.problem(of: message) { throw problem }
         let expires = order.expiry.map {
             DateTime(millisecondsSinceEpoch: DateTime.now.millisecondsSinceEpoch + Int64($0.milliseconds))
         }
-        _ = try await store.post(message, expires: expires)
-        return (id, jid)
+        guard isRoom else { return try await store.post(message, expires: expires) }
+        return try await session.announcing(jid) { [message] () throws(ControlError) in
+            try await session.visit(jid, as: order.nickname, atMost: max(.seconds(1), rest))
+            return try await store.post(message, expires: expires)
+        }
     }
 
+    /// How long may be waited still.
+    private var rest: Duration { deadline.map { max(.zero, $0 - .now) } ?? Self.longestWait }
+
     /// Waits until every message came as far as it has to, or no further.
-    private func wait(for kept: [(id: String, to: JID)]) async {
-        let rest = deadline.map { max(.zero, $0 - .now) } ?? Self.longestWait
-        var isThere = await store.news.wait(atMost: min(rest, order.expiry ?? rest)) { await hasCome(kept) }
-        if !isThere, let expiry = order.expiry, expiry < rest {
-            // Looking for what waits gives up what has waited too long; what is on its way is waited for still.
-            _ = try? await store.outbox.waiting(of: session.jid, limit: 1)
-            isThere = await store.news.wait(atMost: rest - expiry) { await hasCome(kept) }
+    private func wait(for kept: [OutboxEntry]) async {
+        let end = SystemMoment.now + rest
+        var isThere = true
+        for entry in kept {
+            let known = try? await watch.waitUntil(order.level.state, of: entry, timeout: max(.zero, end - .now))
+            if known == nil { isThere = false }
         }
         // A bounce that another server sends takes a little longer.
         let own = session.jid.domain
-        guard isThere, order.level == .server, kept.contains(where: { $0.to.domain != own }) else { return }
-        _ = await store.news.wait(atMost: SendMethod.remoteBounceWindow) {
-            for (id, to) in kept where to.domain != own {
-                guard let entry = await entry(id, to), entry.state != .server else { return false }
-            }
-            return true
+        guard isThere, order.level == .server else { return }
+        let bounceEnd = SystemMoment.now + SendMethod.remoteBounceWindow
+        for entry in kept where entry.message.to.map({ $0.domain != own }) ?? false && !entry.isForRoom {
+            _ = try? await watch.wait(for: entry, timeout: max(.zero, bounceEnd - .now)) { $0.state != .server }
         }
     }
 
-    /// Whether every message came as far as it has to, or will come no further.
-    private func hasCome(_ kept: [(id: String, to: JID)]) async -> Bool {
-        for (id, to) in kept {
-            guard let entry = await entry(id, to) else { continue }
-            guard entry.state.isFinal || entry.state.reaches(order.level.state) else { return false }
-        }
-        return true
-    }
+    private var watch: OutboxWatch { OutboxWatch(store.outbox, of: session.jid, clock: SystemClock()) }
 
-    private func entry(_ id: String, _ to: JID) async -> OutboxEntry? {
-        (try? await store.outbox.entry(id, to: to, of: session.jid)) ?? nil
-    }
-
-    private func result(_ id: String, _ to: JID) async -> JSONObject {
-        guard let entry = await entry(id, to) else {
+    private func result(_ posted: OutboxEntry) async -> JSONObject {
+        let (to, id) = (posted.message.to ?? session.jid, posted.message.id ?? "")
+        guard let entry = try? await watch.present(posted) else {
             return Delivery.result(
                 to: to.description, id: id, state: "queued",
                 ControlError(.inputOutput, "nobody can say what became of it", account: session.name))
@@ -97,6 +93,9 @@ struct Posting: Sendable {
         var result = Delivery.result(
             to: to.description, id: id, state: entry.state.rawValue, await doubt(entry, to))
         result["at"] = .string(entry.changedAt.description)
+        if entry.isForRoom, let name = try? await store.archive.name(ofOrigin: id, to: to, of: session.jid) {
+            result["stanzaId"] = ["by": .string(name.by.description), "id": .string(name.id)]
+        }
         return result
     }
 
@@ -116,11 +115,23 @@ struct Posting: Sendable {
         case .queued, .sent, .server, .device, .read:
             guard order.level != .none, !entry.state.reaches(order.level.state) else { return nil }
         }
+        let status = await session.holding?.status
         switch entry.state {
+        case .queued where entry.isForRoom && status?.phase == .connected:
+            return ControlError(.timedOut, "it waits to be said until you are in \(to)", account: session.name)
         case .queued:
-            let reason = await session.holding?.status.reason.map { ": \($0.message)" } ?? ""
+            let reason = status?.reason.map { ": \($0.message)" } ?? ""
             return ControlError(
                 .timedOut, "it waits to be sent, as \(session.name) is not connected\(reason)", account: session.name)
+        case .sent where entry.isForRoom && entry.isUncertain:
+            return ControlError(
+                .timedOut,
+                "nobody can say whether \(to) has it: the connection was lost before it was sent back, and the room does not tell "
+                    + "enough of its past", account: session.name)
+        case .sent where entry.isForRoom:
+            return ControlError(
+                .timedOut, "\(to) did not send it back in time; it is said again if the room turns out to lack it",
+                account: session.name)
         case .sent:
             return ControlError(
                 .timedOut, "the server did not say in time that it has it; it is sent again if need be",

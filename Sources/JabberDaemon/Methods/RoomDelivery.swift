@@ -96,7 +96,7 @@ enum RoomDelivery {
     }
 
     /// Why a room takes nothing of who is in it no more.
-    private static func outside(
+    static func outside(
         _ room: Room, _ departure: RoomDeparture?, _ session: AccountSession
     ) -> ControlError {
         let (code, what): (ControlErrorCode, String) =

@@ -16,6 +16,7 @@ enum RoomMethods {
             try await stream.join(
                 jid, as: nickname, password: password, history: RoomHistory(maximumMessages: count))
         }
+        try await session.stays(in: room, password: password)
         return document(room, session)
     }
 
@@ -27,6 +28,7 @@ enum RoomMethods {
         guard let room = await stream.joinedRooms.first(where: { $0.jid == jid }) else {
             throw ControlError(.notFound, "you are not in \(jid)", account: session.name)
         }
+        try await session.forgets(jid)
         try await session.step { () throws(XMPPError) in try await room.leave(status) }
         var result = session.heading
         result["room"] = .string(jid.description)
@@ -113,6 +115,7 @@ enum RoomMethods {
             guard isHad else {
                 throw ControlError(.refused, "\(room.jid) did not give you that nickname", account: session.name)
             }
+            try await session.isCalled(room.nickname, in: room.jid)
             return changed(room.jid, session, ["nick": .string(room.nickname)])
         }
     }

@@ -18,7 +18,7 @@ enum SendMethod {
         let session = try await call.session
         // Some time is left to tell how far it came: on a busy machine that takes more than a moment.
         let deadline = call.patience.map { started + $0 - min(max($0 / 10, .milliseconds(100)), .seconds(2)) }
-        if await session.keepsMessages(of: order) {
+        if await session.holding != nil {
             var result = session.heading
             result["results"] = .array(try await session.post(order, until: deadline).map(JSONValue.object))
             return result
@@ -135,17 +135,28 @@ struct SendOrder: Sendable {
 
     /// The message for one recipient.
     func message(to jid: JID) -> Message { make(jid) }
+
+    /// Whether a recipient is a room.
+    ///
+    /// - Parameter isKnown: Whether the account is in a room of that address.
+    /// - Throws: `ControlError` for what should be a room and is none, and where is waited for what rooms do not tell.
+    func isToRoom(_ jid: JID, _ isKnown: Bool) throws(ControlError) -> Bool {
+        guard isForRooms || isKnown else { return false }
+        guard jid.isBare, jid.localpart != nil else {
+            throw ControlError(.badJID, "\"\(jid)\" is not the address of a room: that is room@service")
+        }
+        // XEP-0184 §5.3 has no receipts for what is said to many.
+        guard level != .device else {
+            throw ControlError(
+                .badParameters,
+                "\(jid) is a room, which does not tell whose device has a message; wait for \"server\" (the room has sent it "
+                    + "back) or \"read\" (somebody there has seen it)")
+        }
+        return true
+    }
 }
 
 extension AccountSession {
-    /// Whether an order is for the outbox: that of a session that is held open, with no room among the recipients. What is said in a
-    /// room is of the moment.
-    fileprivate func keepsMessages(of order: SendOrder) async -> Bool {
-        guard holding != nil, !order.isForRooms else { return false }
-        guard let stream else { return true }
-        return await rooms(of: order, on: stream).isEmpty
-    }
-
     /// The recipients of an order that are rooms: all of them where it says so, else those that the account is in.
     fileprivate func rooms(of order: SendOrder, on stream: XMPPStream) async -> Set<JID> {
         let addresses = order.recipients.compactMap { try? $0.jid.get() }.filter { $0.isBare && $0.localpart != nil }
@@ -161,17 +172,12 @@ extension AccountSession {
     ) async -> JSONObject {
         do throws(ControlError) {
             let jid = try recipient.jid.get()
-            guard !order.isForRooms || rooms.contains(jid) else {
-                throw ControlError(.badJID, "\"\(jid)\" is not the address of a room: that is room@service")
-            }
-            if rooms.contains(jid) {
+            if try order.isToRoom(jid, rooms.contains(jid)) {
                 return await RoomDelivery.send(
                     order.message(to: jid), to: jid, nickname: order.nickname, session: self, stream: stream,
                     until: deadline)
             }
-            let one = order.only(recipient)
-            if holding != nil { return try await post(one, until: deadline).first ?? [:] }
-            return await sendOnce(one, on: stream, until: deadline).first ?? [:]
+            return await sendOnce(order.only(recipient), on: stream, until: deadline).first ?? [:]
         } catch {
             return Delivery.result(to: recipient.text, id: order.id, state: "failed", error)
         }

@@ -165,6 +165,7 @@ extension AccountSession {
                 tell([EventDocument.account(.connected(stream), self)])
                 enter(SessionStatus(phase: .connected))
                 sendWaiting()
+                Task { await endVisits() }
                 let error = await stream.waitUntilDown()
                 // RFC 6120 §3.3 spreads out those whom a server has sent away: it does not keep their sessions.
                 if await stream.isInterrupted, error?.streamError == nil { lasted = feed.now - began }

@@ -22,7 +22,9 @@ extension AccountSession {
             ?? Task {
                 for session in others { await session.close() }
                 do throws(ControlError) {
-                    return .success(try await AccountStore.open(account, of: jid, paths: paths, intake: intake))
+                    let opened = try await AccountStore.open(account, of: jid, paths: paths, intake: intake)
+                    await restoreRooms(from: opened)
+                    return .success(opened)
                 } catch {
                     return .failure(error)
                 }

@@ -29,8 +29,10 @@ extension AccountSession {
     /// Does what comes first in a session; in one that goes on it was done.
     private func comeOnline(on stream: XMPPStream) async throws(ControlError) {
         let start = await stream.start
+        let store = store
         guard start != .resumed else {
-            return try await step { () throws(XMPPError) in _ = try await stream.repeatUnsettled() }
+            return try await step { () throws(XMPPError) in _ = try await stream.repeatUnsettled(leaving: store?.outbox)
+            }
         }
         forgetSession()
         // Before anybody sends anything here: what is older comes first.
@@ -52,8 +54,11 @@ extension AccountSession {
         roster = task
         try await task.value.get()
         if start == .fresh { try await catchUpRooms(on: stream) }
+        if let outbox = store?.outbox {
+            try await step { () throws(XMPPError) in try await stream.heedRooms(of: outbox) }
+        }
         await stream.rejoinRooms()
-        try await step { () throws(XMPPError) in _ = try await stream.repeatUnsettled() }
+        try await step { () throws(XMPPError) in _ = try await stream.repeatUnsettled(leaving: store?.outbox) }
     }
 
     /// Goes on with the session of a stream whose connection was lost.

@@ -16,6 +16,7 @@ actor AccountSession {
     nonisolated let feed: EventFeed
     /// The rooms of all the account's streams.
     let rooms = RoomDirectory()
+    var visits = RoomVisits()
     /// What arrives in a session that is held open, on its way to the disk.
     nonisolated let intake: Intake
     /// Counts what goes over its streams.
@@ -206,6 +207,7 @@ actor AccountSession {
             event: { [weak self] event in
                 self?.note(event)
                 self?.take(event)
+                self?.takeRoom(event)
                 feed.publish(event)
             }, kept: { intake.kept($0) })
         return configuration

@@ -144,10 +144,16 @@ extension XMPPStream {
     ///
     /// A message that cannot be sent as it is (the server takes less than the one before) has failed.
     ///
+    /// - Parameter outbox: An outbox that finds out by itself what became of its messages to rooms.
     /// - Returns: The messages that were sent again.
     /// - Throws: ``XMPPError`` when the stream ends meanwhile; what was not sent yet stays unsettled.
     @discardableResult
-    package func repeatUnsettled() async throws(XMPPError) -> [UnacknowledgedStanza] {
+    package func repeatUnsettled(
+        leaving outbox: (any Outbox)? = nil
+    ) async throws(XMPPError) -> [UnacknowledgedStanza] {
+        // Those who wait for what is repeated here go on, whatever comes of it.
+        defer { resumeSenders() }
+        if let outbox { try await handBackRoomMessages(to: outbox) }
         await awaitUnsettledRooms()
         settleByRooms()
         guard let own = jid, !unsettled.isEmpty else { return [] }

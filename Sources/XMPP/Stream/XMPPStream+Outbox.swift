@@ -10,7 +10,8 @@ extension XMPPStream {
     /// Of how many messages, the latest, receipts are taken; 1,000.
     package static let maximumSentMessages = SentMessages.maximumCount
 
-    /// Sends what waits in an outbox, in order; returns when nothing waits any more. Calls must follow one another.
+    /// Sends what waits in an outbox, in order; returns when nothing waits any more but what is for rooms that the user is not
+    /// in. Calls must follow one another.
     ///
     /// - Returns: How many were sent.
     /// - Throws: ``XMPPError`` when the connection or the outbox fails; what was not sent goes on waiting.
@@ -18,19 +19,35 @@ extension XMPPStream {
         let account = configuration.jid.bare
         var count = 0
         var before: [OutboxEntry] = []
+        // What an earlier stay in a room has left comes before what is new.
+        let stays = try await settleRooms(in: outbox)
+        var closed: Set<JID> = []
         while true {
-            let waiting: [OutboxEntry]
-            do {
-                waiting = try await outbox.waiting(of: account, limit: Self.outboxPortion)
-            } catch {
-                throw XMPPError(.storageFailed, "The outbox fails: \(error).")
+            let passedOver = closed
+            let waiting = try await ask(outbox) {
+                try await $0.waiting(of: account, passingOver: passedOver, limit: Self.outboxPortion)
             }
             guard !waiting.isEmpty else { return count }
             guard waiting != before else {
                 throw XMPPError(.storageFailed, "The outbox does not note what became of its messages.")
             }
             before = waiting
-            count += try await send(waiting, from: outbox)
+            closed.formUnion(waiting.filter { !isOpen($0, stays) }.compactMap(\.message.to))
+            count += try await send(
+                waiting.filter { entry in entry.message.to.map { !closed.contains($0) } ?? true }, stays, from: outbox)
+        }
+    }
+
+    /// Asks an outbox something.
+    ///
+    /// - Throws: ``XMPPError`` with ``XMPPError/Code/storageFailed`` for whatever it cannot do.
+    func ask<Value: Sendable>(
+        _ outbox: any Outbox, _ question: @Sendable (any Outbox) async throws -> Value
+    ) async throws(XMPPError) -> Value {
+        do {
+            return try await question(outbox)
+        } catch {
+            throw XMPPError(.storageFailed, "The outbox fails: \(error).")
         }
     }
 
@@ -54,7 +71,9 @@ extension XMPPStream {
     /// Sends some messages of an outbox, and notes what became of them.
     ///
     /// - Returns: How many were sent.
-    private func send(_ waiting: [OutboxEntry], from outbox: any Outbox) async throws(XMPPError) -> Int {
+    private func send(
+        _ waiting: [OutboxEntry], _ stays: [JID: Int], from outbox: any Outbox
+    ) async throws(XMPPError) -> Int {
         var written: [OutboxEntry] = []
         var failure: XMPPError?
         // Only what is counted goes again by itself; afterwards there may be no session that tells.
@@ -64,6 +83,10 @@ extension XMPPStream {
                 guard try await isSendable(entry, in: outbox) else { continue }
                 // The session may be another one by now: what the one before has left comes first.
                 guard unsettled.isEmpty else { throw .notConnected }
+                if entry.isForRoom {
+                    guard isOpen(entry, stays) else { continue }
+                    try await aboutToSay(entry, in: outbox)
+                }
                 try await send(entry.message)
                 written.append(entry)
                 // The transaction that keeps it for resumption has noted it; where the server cannot resume, a reply has to.
@@ -76,13 +99,14 @@ extension XMPPStream {
                 }
             }
         }
-        if !keepsSent { try await noteWritten(written, isCounted, in: outbox) }
+        // Whether a room has a message is for the room to say.
+        if !keepsSent { try await noteWritten(written.filter { !$0.isForRoom }, isCounted, in: outbox) }
         if let failure { throw failure }
         return written.count
     }
 
     /// Whether what is sent is kept until the server has it, in the same place as the outbox.
-    private var keepsSent: Bool { keeping != nil && machine.management.isCounting }
+    var keepsSent: Bool { keeping != nil && machine.management.isCounting }
 
     /// Whether it can be said of a message what became of it; one without id or addressee has failed.
     private func isSendable(_ entry: OutboxEntry, in outbox: any Outbox) async throws(XMPPError) -> Bool {
@@ -110,15 +134,13 @@ extension XMPPStream {
         for entry in entries { try await note(.server, entry, in: outbox) }
     }
 
-    private func note(
+    func note(
         _ state: DeliveryState, _ entry: OutboxEntry, in outbox: any Outbox, because reason: String? = nil
     ) async throws(XMPPError) {
         let account = configuration.jid.bare
-        do {
-            try await outbox.note(
+        _ = try await ask(outbox) {
+            try await $0.note(
                 state, of: entry.message.id ?? "", to: entry.message.to ?? account, of: account, because: reason)
-        } catch {
-            throw XMPPError(.storageFailed, "The outbox fails: \(error).")
         }
     }
 }

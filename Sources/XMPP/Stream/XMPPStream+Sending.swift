@@ -19,7 +19,8 @@ extension XMPPStream {
     /// Sends a message.
     ///
     /// A message without an id gets an unguessable one. Returning means that the bytes are on their way, not that anybody
-    /// has them: see ``waitUntilHandled()``. Waits while the network does not keep up, or until the task is cancelled.
+    /// has them: see ``waitUntilHandled()``. Waits while the network does not keep up, while something to the same addressee
+    /// is still to be sent again that an earlier session has left, or until the task is cancelled.
     ///
     /// - Returns: The message as it was sent.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/notConnected``, ``XMPPError/Code/invalidStanza`` for a character that
@@ -30,8 +31,20 @@ extension XMPPStream {
         message.id = message.id ?? newStanzaID()
         // Before it is written: the receipt may be here before this task goes on.
         if let id = message.id, let to = message.to { sentMessages.sent(id: id, to: to) }
+        if let to = message.to { try await waitForRepeats(to: to) }
         try await write(message.element)
         return message
+    }
+
+    /// Waits while something to an addressee is still to be sent again: what is newer does not overtake it.
+    private func waitForRepeats(to addressee: JID) async throws(XMPPError) {
+        while isEstablished, !unsettled.isEmpty {
+            let isAwaited = unsettled.contains { pending in
+                pending.element["to"].flatMap { try? JID($0) }?.bare == addressee.bare
+            }
+            guard isAwaited else { return }
+            try await wait(for: .room).get()
+        }
     }
 
     /// Answers a message, of the same type and in the same thread (``XMPPCore/Message/reply(_:)``).

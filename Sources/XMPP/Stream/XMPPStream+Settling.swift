@@ -7,7 +7,7 @@ internal import XMPPXML
 
 extension XMPPStream {
     /// By how much the clocks of this machine and the server may differ when a message is looked for; 1 hour.
-    private static let assumedClockError: Int64 = 3_600_000
+    static let assumedClockError: Int64 = 3_600_000
 
     /// How many messages of an archive are looked at for those that are unsettled; 5,000.
     private static let maximumSearched = 5_000
@@ -53,6 +53,27 @@ extension XMPPStream {
             return rooms[to]?.hasSentBack(id) == true
         }
         settled(arrived)
+    }
+
+    /// Leaves messages to rooms that are in an outbox to it: it asks the rooms when the user is in them (``settleRooms(in:)``).
+    func handBackRoomMessages(to outbox: any Outbox) async throws(XMPPError) {
+        var handedBack: [UnacknowledgedStanza] = []
+        for pending in unsettled where pending.element["type"] == Message.Kind.groupchat.rawValue {
+            guard let id = pending.element["id"], let to = pending.element["to"].flatMap({ try? JID($0) }) else {
+                continue
+            }
+            let (account, isCertain) = (account, isSettlingCertain)
+            let isKnown = try await ask(outbox) { outbox in
+                guard try await outbox.entry(id, to: to, of: account) != nil else { return false }
+                // The server has said that it has not got it.
+                if isCertain { try await outbox.resolve(id, to: to, of: account, isAtServer: false) }
+                return true
+            }
+            if isKnown { handedBack.append(pending) }
+        }
+        guard !handedBack.isEmpty else { return }
+        unsettled.removeAll(where: handedBack.contains)
+        keep(.step(.handedBack(handedBack)))
     }
 
     private func settled(_ arrived: [UnacknowledgedStanza]) {

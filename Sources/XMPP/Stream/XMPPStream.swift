@@ -138,6 +138,8 @@ public actor XMPPStream {
     var sentMessages = SentMessages()
     /// Messages of outboxes that were written, and of which it is not known whether the server has them.
     var doubtful: [OutboxKey] = []
+    /// Since when rooms have to tell again what was said in them, for the sake of an outbox.
+    var doubtfulRooms: [JID: DateTime] = [:]
     /// What was found out about others in the present session.
     var discovered = DiscoveryCache()
 

@@ -6,7 +6,7 @@ public enum DeliveryState: String, Sendable, Hashable, CaseIterable {
     case queued
     /// It was written to the server.
     case sent
-    /// The server has it (XEP-0198, or a round trip behind it).
+    /// The server has it (XEP-0198, or a round trip behind it); of a message to a room, the room has sent it back.
     case server
     /// A client of the addressee has it (XEP-0184).
     case device

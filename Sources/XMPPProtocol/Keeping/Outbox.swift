@@ -21,12 +21,17 @@ public protocol Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - account: The account that sends them.
+    ///   - addressees: Whose messages are left out: those to rooms that the user is not in wait until the rooms are entered.
     ///   - limit: How many at most.
-    func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry]
+    func waiting(of account: JID, passingOver addressees: Set<JID>, limit: Int) async throws -> [OutboxEntry]
 
     /// The messages of an account of which nobody knows whether the server has them, in the order in which they were sent:
     /// they were ``DeliveryState/sent`` in a session that is gone.
     func uncertain(of account: JID) async throws -> [OutboxEntry]
+
+    /// The messages to rooms that are ``DeliveryState/sent`` and that no room has sent back yet, in the order in which they were
+    /// added. A server that has one says nothing of the room.
+    func unreflected(of account: JID) async throws -> [OutboxEntry]
 
     /// What is known of a message; `nil` where it is not known.
     func entry(_ id: String, to recipient: JID, of account: JID) async throws -> OutboxEntry?
@@ -53,9 +58,18 @@ public protocol Outbox: Sendable {
         _ state: DeliveryState, of id: String, to recipient: JID, of account: JID, because reason: String?
     ) async throws -> OutboxEntry?
 
-    /// Resolves a doubt: a message that is ``OutboxEntry/isUncertain`` waits to be sent again, or is known to have arrived at
-    /// the server.
-    func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws
+    /// Resolves a doubt: a message that is ``OutboxEntry/isUncertain``, or that a room has not sent back, waits to be sent again,
+    /// or is known to have arrived at the server, or in the room. Of others nothing is changed.
+    ///
+    /// - Parameter isAtServer: Whether it has arrived; `nil` where nobody can say, so that it stays uncertain.
+    func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool?) async throws
+}
+
+extension Outbox {
+    /// The messages of an account that wait to be sent, whoever they are for.
+    public func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry] {
+        try await waiting(of: account, passingOver: [], limit: limit)
+    }
 }
 
 /// What a message in an ``Outbox`` is known by.
@@ -94,6 +108,12 @@ public struct OutboxEntry: Sendable, Hashable {
     public var expires: DateTime?
     /// Why it failed, for people.
     public var reason: String?
+
+    /// Whether it is for a room: there it has arrived when the room sends it back (XEP-0045 §7.4).
+    public var isForRoom: Bool { message.kind == .groupchat }
+
+    /// Whether a doubt about it can be resolved.
+    package var isInDoubt: Bool { isUncertain || isForRoom && state == .sent }
 
     /// Makes an entry.
     public init(

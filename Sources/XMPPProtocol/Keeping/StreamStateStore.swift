@@ -58,6 +58,8 @@ public enum StreamProgress: Sendable, Hashable {
     /// These messages of ``StreamState/unsettled`` have turned out to be at the server. (Those that are sent again need no such
     /// step: ``sent(_:)`` settles what it names.)
     case settled([UnacknowledgedStanza])
+    /// These messages of ``StreamState/unsettled`` are to rooms and in an ``Outbox``, which finds out what became of them.
+    case handedBack([UnacknowledgedStanza])
     /// These messages of ``StreamState/unsettled`` cannot be sent again as they are, for a reason that is for people.
     case refused([UnacknowledgedStanza], because: String)
     /// These messages arrived and were reported, or none were; each names its sender. With them and the stanzas that are no

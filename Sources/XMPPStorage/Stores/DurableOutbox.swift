@@ -52,11 +52,35 @@ public final class DurableOutbox: Outbox {
     }
 
     /// The messages that wait to be sent, oldest first.
-    public func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry] {
-        try await database.write { connection throws(StorageError) in
+    public func waiting(
+        of account: JID, passingOver addressees: Set<JID>, limit: Int
+    ) async throws -> [OutboxEntry] {
+        let passedOver = addressees.map(\.description)
+        return try await database.write { connection throws(StorageError) in
             let table = OutboxTable(connection, account)
             try table.expire()
-            return try table.waiting(limit: limit)
+            return try table.waiting(limit: limit, passingOver: passedOver)
+        }
+    }
+
+    /// The messages to rooms that were sent and that no room has sent back yet, oldest first.
+    public func unreflected(of account: JID) async throws -> [OutboxEntry] {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).unreflected
+        }
+    }
+
+    /// How many messages to an address wait, or are on their way there.
+    package func open(to recipient: JID, of account: JID) async throws(StorageError) -> Int {
+        try await database.read { connection throws(StorageError) in
+            try OutboxTable(connection, account).open(to: recipient.description)
+        }
+    }
+
+    /// Notes that a room takes nothing of what waits for it or is on its way there.
+    package func fail(inRoom room: JID, of account: JID, because reason: String) async throws(StorageError) {
+        try await database.write { connection throws(StorageError) in
+            try OutboxTable(connection, account).fail(inRoom: room.description, because: reason)
         }
     }
 
@@ -129,10 +153,11 @@ public final class DurableOutbox: Outbox {
     }
 
     /// Resolves a doubt.
-    public func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws {
+    public func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool?) async throws {
         try await database.write { connection throws(StorageError) in
             let table = OutboxTable(connection, account)
-            guard let entry = try table.entry(id, recipient.description), entry.isUncertain else { return }
+            guard let entry = try table.entry(id, recipient.description), entry.isInDoubt else { return }
+            guard let isAtServer else { return try table.doubt(id, recipient.description) }
             try table.set(isAtServer ? .server : .queued, id, recipient.description, reason: nil)
         }
     }

@@ -73,6 +73,8 @@ public final class DurableStreamStateStore: StreamStateStore {
                     try table.acknowledge(h)
                 case .settled(let stanzas):
                     try table.settle(stanzas)
+                case .handedBack(let stanzas):
+                    try table.handBack(stanzas)
                 case .refused(let stanzas, let reason):
                     try table.refuse(stanzas, because: reason)
                 case .received(let stanzas, let handled):
@@ -150,6 +152,14 @@ struct StreamTable {
         }
     }
 
+    /// The outbox finds out what became of these messages.
+    func handBack(_ stanzas: [UnacknowledgedStanza]) throws(StorageError) {
+        for element in stanzas.map(\.element) {
+            guard let id = element["id"], let recipient = element["to"] else { continue }
+            try forgetUnsettled(id, recipient)
+        }
+    }
+
     /// These messages cannot be sent again.
     func refuse(_ stanzas: [UnacknowledgedStanza], because reason: String) throws(StorageError) {
         for element in stanzas.map(\.element) {
@@ -223,7 +233,7 @@ struct StreamTable {
             .integer(Int64(count))
         ) { (number: $0.integer(0), id: $0.text(1), recipient: $0.text(2)) }
         for stanza in handled {
-            if let id = stanza.id, let recipient = stanza.recipient { try outbox.atServer(id, to: recipient) }
+            if let id = stanza.id, let recipient = stanza.recipient { try outbox.acknowledged(id, to: recipient) }
         }
         if let last = handled.last {
             try connection.execute(

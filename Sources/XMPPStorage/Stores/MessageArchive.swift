@@ -239,6 +239,28 @@ public final class MessageArchive: Sendable {
         }
     }
 
+    /// The message that was sent from here and that an archive calls so; `nil` where none is known.
+    package static func outgoing(
+        _ id: String, by archive: JID, of account: JID, on connection: SQLiteConnection
+    ) throws(StorageError) -> ArchivedMessage? {
+        try connection.first(
+            "SELECT \(columns) FROM message WHERE account = ? AND archive = ? AND archive_id = ? AND is_outgoing",
+            .text(account.bare.description), .text(archive.description), .text(id)
+        ) { row throws(StorageError) in try message(row, file: connection.file) }
+    }
+
+    /// What an archive calls a message that was sent from here; `nil` where that is not known.
+    package func name(
+        ofOrigin id: String, to peer: JID, of account: JID
+    ) async throws(StorageError) -> ArchivedMessage.Name? {
+        try await database.read { connection throws(StorageError) in
+            try connection.first(
+                "SELECT \(Self.columns) FROM message WHERE account = ? AND peer = ? AND origin_id = ? AND is_outgoing",
+                .text(account.bare.description), .text(peer.bare.description), .text(id)
+            ) { row throws(StorageError) in try Self.message(row, file: connection.file) }?.archiveID
+        }
+    }
+
     private static let columns = "stanza, peer, is_outgoing, origin_id, archive, archive_id, at, is_unread"
 
     private static func message(_ row: SQLRow, file: String) throws(StorageError) -> ArchivedMessage {

@@ -28,7 +28,16 @@ struct OutboxTable {
             """, .integer(now), account, .text(id), .text(recipient))
     }
 
-    /// The server has a message.
+    /// The server has a message. Whether a room has one is for the room to say.
+    func acknowledged(_ id: String, to recipient: String) throws(StorageError) {
+        try connection.execute(
+            """
+            UPDATE outbox SET state = 'server', is_uncertain = 0, changed_at = ?
+            WHERE account = ? AND id = ? AND recipient = ? AND state IN ('queued', 'sent') AND NOT is_room
+            """, .integer(now), account, .text(id), .text(recipient))
+    }
+
+    /// A message has arrived where it is handed on: at the server, or in the room.
     func atServer(_ id: String, to recipient: String) throws(StorageError) {
         try connection.execute(
             """
@@ -56,10 +65,10 @@ struct OutboxTable {
         let bytes = try StoredStanza.bytes(message.element, file: connection.file)
         let count = try connection.execute(
             """
-            INSERT INTO outbox (account, id, recipient, state, stanza, queued_at, changed_at, expires_at)
-            VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5, ?6) ON CONFLICT DO NOTHING
+            INSERT INTO outbox (account, id, recipient, state, stanza, queued_at, changed_at, expires_at, is_room)
+            VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?5, ?6, ?7) ON CONFLICT DO NOTHING
             """, account, .text(id), .text(recipient), .bytes(bytes), .integer(now),
-            SQLValue(expires?.millisecondsSinceEpoch))
+            SQLValue(expires?.millisecondsSinceEpoch), message.kind == .groupchat ? 1 : 0)
         guard count > 0 else { return nil }
         return OutboxEntry(message: message, queuedAt: DateTime(millisecondsSinceEpoch: now), expires: expires)
     }
@@ -99,10 +108,49 @@ struct OutboxTable {
         return (count ?? 0) >= maximum
     }
 
-    func waiting(limit: Int) throws(StorageError) -> [OutboxEntry] {
-        try connection.rows(
-            "SELECT \(Self.columns) FROM outbox WHERE account = ? AND state = 'queued' ORDER BY place LIMIT ?", account,
-            .integer(Int64(limit)), read: read)
+    func waiting(limit: Int, passingOver addressees: [String]) throws(StorageError) -> [OutboxEntry] {
+        let marks = addressees.map { _ in "?" }.joined(separator: ", ")
+        return try connection.rows(
+            """
+            SELECT \(Self.columns) FROM outbox WHERE account = ? AND state = 'queued' AND recipient NOT IN (\(marks))
+            ORDER BY place LIMIT ?
+            """, [account] + addressees.map(SQLValue.text) + [.integer(Int64(limit))], read: read)
+    }
+
+    var unreflected: [OutboxEntry] {
+        get throws(StorageError) {
+            try connection.rows(
+                "SELECT \(Self.columns) FROM outbox WHERE account = ? AND state = 'sent' AND is_room ORDER BY place",
+                account, read: read)
+        }
+    }
+
+    /// How many messages to an address wait, or are on their way.
+    func open(to recipient: String) throws(StorageError) -> Int {
+        try connection.first(
+            """
+            SELECT count(*) FROM outbox
+            WHERE account = ? AND recipient = ? AND (state = 'queued' OR state = 'sent' AND NOT is_uncertain)
+            """, account, .text(recipient)
+        ) { Int($0.integer(0)) } ?? 0
+    }
+
+    /// A room takes nothing of what waits for it or is on its way there.
+    func fail(inRoom recipient: String, because reason: String) throws(StorageError) {
+        try connection.execute(
+            """
+            UPDATE outbox SET state = 'failed', is_uncertain = 0, reason = ?, changed_at = ?
+            WHERE account = ? AND recipient = ? AND is_room AND state IN ('queued', 'sent') AND NOT is_uncertain
+            """, .text(reason), .integer(now), account, .text(recipient))
+    }
+
+    /// Nobody can say whether a message has arrived.
+    func doubt(_ id: String, _ recipient: String) throws(StorageError) {
+        try connection.execute(
+            """
+            UPDATE outbox SET is_uncertain = 1, changed_at = ?
+            WHERE account = ? AND id = ? AND recipient = ? AND state = 'sent' AND NOT is_uncertain
+            """, .integer(now), account, .text(id), .text(recipient))
     }
 
     var uncertain: [OutboxEntry] {

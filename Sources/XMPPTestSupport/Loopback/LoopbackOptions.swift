@@ -130,6 +130,8 @@ public struct LoopbackOptions: Sendable {
     public var answersDiscovery = true
     /// Whether rooms send what is said in them back to who said it (XEP-0045 §7.4), and on to the others.
     public var reflectsRoomMessages = true
+    /// Whether what is said in rooms is lost before it comes there: nobody gets it, and no history or archive has it.
+    public var losesRoomMessages = false
 
     /// Makes the default options.
     public init() {}

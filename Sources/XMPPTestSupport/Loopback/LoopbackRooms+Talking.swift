@@ -33,6 +33,7 @@ extension LoopbackRooms {
             return pass(stanza, invited)
         }
         guard message.kind == .groupchat else { return bounce(.badRequest) }
+        guard !loses() else { return }
         guard guest.role != "visitor" else { return bounce(StanzaError(.forbidden, kind: .auth)) }
         hall.lastID += 1
         var line = message.element

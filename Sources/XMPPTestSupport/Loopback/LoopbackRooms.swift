@@ -36,6 +36,8 @@ final class LoopbackRooms {
     let now: () -> DateTime
     /// Whether what is said is sent to those in the room.
     let reflects: () -> Bool
+    /// Whether what is said is lost on its way.
+    let loses: () -> Bool
     /// Hands a stanza to somebody outside.
     let pass: (Element, JID) -> Void
 
@@ -43,13 +45,14 @@ final class LoopbackRooms {
     let tellsHistory: () -> Bool
 
     init(
-        domain: JID, now: @escaping () -> DateTime, reflects: @escaping () -> Bool,
+        domain: JID, now: @escaping () -> DateTime, reflects: @escaping () -> Bool, loses: @escaping () -> Bool,
         tellsHistory: @escaping () -> Bool,
         pass: @escaping (Element, JID) -> Void
     ) {
         self.domain = domain
         self.now = now
         self.reflects = reflects
+        self.loses = loses
         self.tellsHistory = tellsHistory
         self.pass = pass
     }

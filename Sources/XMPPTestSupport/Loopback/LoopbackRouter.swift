@@ -22,6 +22,7 @@ final class LoopbackRouter {
     private(set) lazy var rooms: LoopbackRooms? = (try? JID("rooms.\(domain.domainpart)")).map { address in
         LoopbackRooms(
             domain: address, now: wallClock, reflects: { [unowned self] in options.reflectsRoomMessages },
+            loses: { [unowned self] in options.losesRoomMessages },
             tellsHistory: { [unowned self] in options.tellsRoomHistory }
         ) { [unowned self] stanza, jid in
             if let endpoint = endpoint(jid) { return endpoint.deliver(stanza) }

@@ -14,10 +14,11 @@ private struct StubbornOutbox: Outbox {
     func add(_ message: Message, of account: JID, expires: DateTime?) async throws -> OutboxEntry {
         throw OutboxError.anonymous
     }
-    func waiting(of account: JID, limit: Int) async throws -> [OutboxEntry] {
+    func waiting(of account: JID, passingOver addressees: Set<JID>, limit: Int) async throws -> [OutboxEntry] {
         [OutboxEntry(message: message, queuedAt: DateTime(millisecondsSinceEpoch: 0))]
     }
     func uncertain(of account: JID) async throws -> [OutboxEntry] { [] }
+    func unreflected(of account: JID) async throws -> [OutboxEntry] { [] }
     func entry(_ id: String, to recipient: JID, of account: JID) async throws -> OutboxEntry? { nil }
     func entries(_ id: String, of account: JID) async throws -> [OutboxEntry] { [] }
     func latest(of account: JID, limit: Int) async throws -> [OutboxKey] { [] }
@@ -28,7 +29,7 @@ private struct StubbornOutbox: Outbox {
         notes.withLock { $0.append(state) }
         return nil
     }
-    func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool) async throws {}
+    func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool?) async throws {}
 }
 
 @Suite("An outbox that a client sends from", .timeLimit(.minutes(5)))

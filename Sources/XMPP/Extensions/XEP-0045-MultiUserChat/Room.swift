@@ -100,6 +100,11 @@ public final class Room: Sendable {
         }
     }
 
+    /// The user wants to be there, from the next session on unless asked for before.
+    func want(_ wish: Wish) {
+        shared.withLock { if $0.wish == nil { $0.wish = wish } }
+    }
+
     /// The room does not know the user any more.
     func forgotUser() {
         _ = shared.withLock { $0.state.disconnected() }
@@ -120,6 +125,29 @@ public final class Room: Sendable {
 
     /// Whether the room has sent back a message of the user's; as long as it is among the latest 200 of them.
     func hasSentBack(_ id: String) -> Bool { shared.withLock { $0.state.hasSentBack(id) } }
+
+    /// What is known of a message of the user's in this stay: whether it was said, or asked about.
+    func isAccountedFor(_ id: String) -> Bool { shared.withLock { $0.state.underWay.contains(id) } }
+
+    /// Which stay of the user's this is.
+    var stay: Int { shared.withLock { $0.state.stay } }
+
+    /// Why the room has not let the user in when it was asked last; `nil` when it has, or has not answered.
+    var refusal: StanzaError? { shared.withLock { $0.state.refusal } }
+
+    /// Whether more may be said before the room has sent back what was said.
+    var takesMore: Bool { shared.withLock { $0.state.underWay.count < RoomState.maximumUnderWay } }
+
+    /// Whether the room has told all that was said since the user was there last.
+    var reachesBack: Bool { shared.withLock { $0.state.reachesBack } }
+
+    /// Whether somebody in the room is, or was, the user.
+    func isUser(_ jid: JID, _ occupantID: String?) -> Bool {
+        shared.withLock { shared in
+            if let occupantID, let own = shared.state.me?.occupantID { return occupantID == own }
+            return shared.state.isOwnNickname(jid.resourcepart)
+        }
+    }
 
     /// When the last message came.
     var lastMessage: Duration? { shared.withLock { $0.state.lastMessage } }
@@ -227,6 +255,30 @@ package final class RoomDirectory: Sendable {
     /// The rooms that the user wants to be in, with the name to have there, sorted by address.
     package var wanted: [(jid: JID, nickname: String)] {
         all.filter { $0.wish != nil }.map { ($0.jid, $0.nickname) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// Notes a room that the user was in when the program ran last: it is entered with the next session.
+    ///
+    /// - Returns: Whether it is noted; `false` where as many are known as may be.
+    @discardableResult
+    package func want(_ jid: JID, as nickname: String, password: String? = nil) -> Bool {
+        guard let room = room(jid, nickname: nickname, hub: EventHub()) else { return false }
+        room.want(Room.Wish(nickname: nickname, password: password, history: .none, unlocks: true))
+        return true
+    }
+
+    /// Whether the user is in a room, or wants to be.
+    package func isWanted(_ jid: JID) -> Bool { self[jid]?.isWanted ?? false }
+
+    /// Whether the user comes back into a room in a new session.
+    package func isEnteredAgain(_ jid: JID) -> Bool { self[jid]?.wish != nil }
+
+    /// The name that the user has in a room, or wants to have.
+    package func nickname(in jid: JID) -> String? { self[jid]?.nickname }
+
+    /// Does not enter a room again.
+    package func forget(_ jid: JID) {
+        self[jid]?.forget()
     }
 
     /// Every room that is known, in no order.

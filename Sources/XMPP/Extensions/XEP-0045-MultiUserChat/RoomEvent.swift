@@ -91,7 +91,7 @@ public struct RoomDeparture: Sendable, Hashable {
     }
 
     /// Whether it is of no use, or not wanted, to come back.
-    var isFinal: Bool {
+    package var isFinal: Bool {
         switch cause {
         case .left, .kicked, .banned, .membersOnly, .destroyed: true
         case .shutdown, .error, .disconnected: false

@@ -31,6 +31,10 @@ struct RoomState: Sendable {
     static let maximumNicknameAttempts = 3
     /// How many of the latest messages are remembered, so that none is shown twice; 200.
     static let maximumRemembered = 200
+    /// How many of the user's own messages may be under way before further ones wait; 1,000.
+    static let maximumUnderWay = 1_000
+    /// Of how many nicknames that the user has had it is known that they were the user's; 20.
+    static let maximumNicknames = 20
 
     let jid: JID
     private(set) var phase = Phase.outside
@@ -42,6 +46,16 @@ struct RoomState: Sendable {
     private(set) var lastMessage: Duration?
     /// The user's own messages that the room has sent back: the last ``maximumRemembered``.
     private var sentBack: [Trace] = []
+    /// The ids of the user's own messages that were said in this stay and that the room has not sent back.
+    private(set) var underWay: Set<String> = []
+    /// How often the user has asked to be let in: what is known of one stay is not known of the next.
+    private(set) var stay = 0
+    /// Why the room has not let the user in when it was asked last.
+    private(set) var refusal: StanzaError?
+    /// Whether the room has told something in this stay that was known before: then it has told all that came after.
+    private(set) var reachesBack = false
+    /// The nicknames that the user has had, the latest last.
+    private(set) var nicknames: [String] = []
     private var attempts = 0
     private var remembered: Set<Trace> = []
     private var rememberedOrder: [Trace] = []
@@ -64,10 +78,26 @@ struct RoomState: Sendable {
 
     /// The user asks to be let in.
     mutating func join(as nickname: String) {
-        self.nickname = nickname
+        took(nickname)
         phase = .joining
         attempts = 1
         occupants = [:]
+        underWay = []
+        reachesBack = false
+        refusal = nil
+        stay += 1
+    }
+
+    private mutating func took(_ nickname: String) {
+        self.nickname = nickname
+        nicknames.removeAll { $0 == nickname }
+        nicknames.append(nickname)
+        if nicknames.count > Self.maximumNicknames { nicknames.removeFirst() }
+    }
+
+    /// The user is about to say something, or a message of an earlier stay was asked about: nobody has to ask about it in this one.
+    mutating func accounts(for id: String) {
+        underWay.insert(id)
     }
 
     /// The session is over; the user is nowhere.
@@ -96,11 +126,12 @@ struct RoomState: Sendable {
         guard phase == .joining else { return [] }
         if error.condition == .conflict, attempts < Self.maximumNicknameAttempts {
             attempts += 1
-            nickname += "_"
+            took(nickname + "_")
             return [.tryNickname(nickname)]
         }
         phase = .outside
         occupants = [:]
+        refusal = error
         return [.event(.refused(error))]
     }
 
@@ -112,7 +143,7 @@ struct RoomState: Sendable {
         let isEntry = phase == .joining && codes.contains(110)
         guard known != nil || isEntry || occupants.count < Self.maximumOccupants else { return [] }
         if isEntry {
-            nickname = nick
+            took(nick)
             phase = .joined
             occupants[nick] = occupant
             return (codes.contains(201) ? [.unlock] : []) + [.event(.joined(occupant))]
@@ -128,7 +159,7 @@ struct RoomState: Sendable {
             occupants[nick] = nil
             occupant.nickname = new
             occupants[new] = occupant
-            if nick == nickname { nickname = new }
+            if nick == nickname { took(new) }
             return [.event(.nicknameChanged(from: nick, occupant))]
         }
         let departure = RoomDeparture(presence)
@@ -157,19 +188,33 @@ struct RoomState: Sendable {
         if nick == nil, message.body == nil, !codes.isEmpty { return .configurationChanged(codes: codes) }
         let isHistory = message.delay.map { $0.from == nil || $0.from?.bare == jid } ?? false
         let isNew = remember(message)
-        guard isNew || !isHistory else { return nil }
-        lastMessage = now
         let own = occupants[nickname]?.occupantID
         let isOwn = message.occupantID.map { $0 == own } ?? (nick == nickname)
-        if isOwn, let id = message.id {
-            sentBack.append(Trace(id))
-            if sentBack.count > Self.maximumRemembered { sentBack.removeFirst() }
+        // What was said in an earlier stay may have been said under another name.
+        let wasOwn = isOwn || isHistory && isOwnNickname(nick)
+        if wasOwn { heard([message.id, message.originID].compactMap { $0 }) }
+        guard isNew || !isHistory else {
+            reachesBack = true
+            return nil
         }
+        lastMessage = now
         return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: isHistory))
     }
 
     /// Whether the room has sent back an own message with this id; as long as it is among the latest ``maximumRemembered``.
     func hasSentBack(_ id: String) -> Bool { sentBack.contains(Trace(id)) }
+
+    /// Whether the user has had a nickname.
+    func isOwnNickname(_ nick: String?) -> Bool { nick.map(nicknames.contains) ?? false }
+
+    /// The room has sent back a message of the user's.
+    private mutating func heard(_ ids: [String]) {
+        for id in ids where sentBack.last != Trace(id) {
+            sentBack.append(Trace(id))
+            underWay.remove(id)
+        }
+        if sentBack.count > Self.maximumRemembered { sentBack.removeFirst(sentBack.count - Self.maximumRemembered) }
+    }
 
     /// Remembers a message.
     ///

@@ -37,6 +37,8 @@ extension XMPPStream {
         try await enter(
             room, Room.Wish(nickname: nickname, password: password, history: history, unlocks: unlocksNewRoom))
         guard !room.isJoined else { return room }
+        // Its answer may be here before what was asked has been kept.
+        if let refusal = room.refusal { throw XMPPError(refusal, from: jid) }
         let timer = configuration.clock.schedule(after: timeout, on: executor) { [weak self] in
             self?.assumeIsolated { stream in
                 stream.endWaiting(.failure(XMPPError(.timedOut, "\(jid) did not let you in within \(timeout.spoken).")))
@@ -73,7 +75,7 @@ extension XMPPStream {
     /// Enters the rooms again that the user was in, in a new session. What was said meanwhile is asked for, and nothing that was
     /// shown before is shown again.
     package func rejoinRooms() async {
-        let unsettled = unsettledRooms
+        let unsettled = unsettledRooms.merging(doubtfulRooms, uniquingKeysWith: min)
         for room in rooms.all {
             guard var wish = room.wish, !room.isEntered(on: self) else { continue }
             wish.nickname = room.nickname
