@@ -35,7 +35,7 @@ final class NotificationService: Sendable {
         address = "unix:path=\(folder)/bus"
         let settings = """
             <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
-            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow own="*"/></policy></busconfig>
+            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow own="*"/><allow eavesdrop="true"/></policy></busconfig>
             """
         try settings.write(toFile: folder + "/bus.conf", atomically: true, encoding: .utf8)
         daemon = Process()

@@ -29,7 +29,7 @@ extension XMPPStream {
             guard isOwnServer, error.stanzaError != nil else { throw error }
         }
         let time = configuration.clock.now - start
-        if jid == nil {
+        if target == configuration.jid.domain {
             configuration.meter?.count { reading in
                 reading.roundTrips += 1
                 reading.lastRoundTrip = time
