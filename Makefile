@@ -27,7 +27,7 @@ SEED ?=
 TREES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test sweep install uninstall examples format lint docs bench mutants tsan fuzz clean
+.PHONY: help build demo test sweep soak install uninstall examples format lint docs bench mutants tsan fuzz clean
 
 help:
 	@echo "make build              compile the library and the tools"
@@ -44,6 +44,7 @@ help:
 	@echo "make tsan               run the tests under the thread sanitizer (half an hour on a small machine)"
 	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (RUNS=, SEED=: as .ci/run does)"
 	@echo "make sweep STEP=1       kill a client at every system call and cut its connection at every byte (hours; STEP=64: less)"
+	@echo "make soak TIME=3600     keep a daemon busy for so many seconds: it may not grow, nor use more files or time"
 	@echo "make clean              remove everything that was built"
 
 build:
@@ -100,6 +101,13 @@ tsan:
 fuzz:
 	@Scripts/dependencies build fuzz
 	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" FUZZ_TREES="$(TREES)" Tests/Fuzz/run all "$(TIME)" "$(RUNS)" $(SEED)
+
+soak:
+	@Scripts/dependencies build test
+	$(TIDILY) $(SWIFT) build $(SWIFTFLAGS) -c release --static-swift-stdlib --product jabberctld
+	$(TIDILY) $(SWIFT) build $(SWIFTFLAGS) -c release --static-swift-stdlib --product xmpp-loopback
+	@bin=$$($(SWIFT) build $(SWIFTFLAGS) -c release --static-swift-stdlib --show-bin-path) && \
+		Scripts/soak $(if $(filter file,$(origin TIME)),3600,$(TIME)) "$$bin/jabberctld" "$$bin/xmpp-loopback"
 
 sweep:
 	@Scripts/dependencies build test
