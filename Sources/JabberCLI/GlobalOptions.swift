@@ -20,6 +20,7 @@ enum OutputForm: String, Sendable {
 struct GlobalOptions: Sendable {
     let session: SessionSelection
     let passwordDescriptor: Int32?
+    let tokenDescriptor: Int32?
     let form: OutputForm
     let fields: [String]?
     let field: String?
@@ -75,6 +76,10 @@ struct GlobalOptions: Sendable {
         if let ca = session.ca, line.isTyped("ca") { try SettingsCheck.anchors(ca) }
         self.session = session
         passwordDescriptor = line.int("password-fd").flatMap { Int32(exactly: $0) }
+        tokenDescriptor = line.int("token-fd").flatMap { Int32(exactly: $0) }
+        if let tokenDescriptor, tokenDescriptor == passwordDescriptor {
+            throw ControlError(.usage, "--password-fd and --token-fd cannot read from one descriptor")
+        }
         form = line.value("output").flatMap(OutputForm.init(rawValue:)) ?? .human
         fields = line.value("fields").map { $0.split(separator: ",").map(String.init) }
         field = line.value("get")

@@ -17,8 +17,7 @@ package protocol StreamConnector: Sendable {
         for domain: String, override: ConnectionTarget?
     ) async throws(ConnectError) -> [ConnectionTarget]
 
-    /// What DNS says, with signatures that were verified, about the certificate of a place (RFC 7673 §3): `nil` where it says
-    /// nothing, or nothing that is signed.
+    /// What DNS says, with signatures that were verified, about the certificate of a place (RFC 7673 §3).
     ///
     /// - Parameters:
     ///   - target: A place of the domain, or one that the user names.
@@ -27,7 +26,7 @@ package protocol StreamConnector: Sendable {
     /// - Throws: ``ConnectError/notVerifiable(name:detail:)`` when signatures are missing or wrong, or cannot be had.
     func proof(
         of target: ConnectionTarget, domain: String, isGiven: Bool
-    ) async throws(ConnectError) -> DANEProof?
+    ) async throws(ConnectError) -> DANEAnswer
 
     /// Connects to one place: all its addresses are tried. Cancelling the task closes everything.
     ///
@@ -45,10 +44,10 @@ extension StreamConnector {
     /// No.
     package var reachesWeb: Bool { false }
 
-    /// Nothing.
+    /// It is not asked.
     package func proof(
         of target: ConnectionTarget, domain: String, isGiven: Bool
-    ) async throws(ConnectError) -> DANEProof? { nil }
+    ) async throws(ConnectError) -> DANEAnswer { .notAsked }
 }
 
 /// Asks name servers for SRV records: libunbound, or a test's stand-in.

@@ -122,6 +122,23 @@ struct AccountTests {
         #expect(variable.code == 64 && !variable.errors.contains("geheim"))
     }
 
+    @Test("--token-fd stores an access token, in a file for the user alone, and in no output")
+    func tokenDescriptor() async throws {
+        let surroundings = Surroundings(home: folder.path, descriptors: [6: "access\n"])
+        let added = await jabberctl("--token-fd", "6", "account", "add", "me@example.org", in: surroundings)
+        #expect(added.code == 0 && !(added.output + added.errors).contains("access"), "\(added)")
+        #expect(
+            (try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org", "accessToken": "access"])
+        #expect(folder.mode(file) == 0o600)
+        #expect(await run("account", "set", "--token-command", "oauth me").code == 0)
+        let both = await jabberctl(
+            "--token-fd", "6", "account", "set", "--token-command", "oauth me", in: surroundings)
+        #expect(both.code == 64)
+        #expect(await jabberctl("--token-fd", "6", "account", "set", in: surroundings).code == 0)
+        #expect(
+            (try? JSONReader.read(folder.text(file).utf8)) == ["jid": "me@example.org", "accessToken": "access"])
+    }
+
     @Test("a certificate and a command for tokens stand in for the password; the key goes with its certificate")
     func proofs() async throws {
         for name in ["c.pem", "k.pem", "d.p12"] { try folder.write("x", to: name) }

@@ -97,6 +97,7 @@ struct TerminalTests {
                 ["type": "invitation", "from": text, "room": text, "body": text],
                 ["type": "gap", "after": text, "cursor": text],
                 ["type": "account", "account": text, "connection": text, "reason": ["message": text]],
+                ["type": "account", "account": text, "serverKey": ["host": text, "key": text, "previousKey": text]],
                 ["type": "roster", "account": text, "contact": ["jid": text, "subscription": text]], ["type": text],
             ]
         }

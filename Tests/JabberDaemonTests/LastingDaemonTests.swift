@@ -124,6 +124,35 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test("A server with a key that no login has met is told of, by listen, by status and in words (RFC 7590 §3.6)")
+    func keyChange() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            let key = try await daemon.status("juliet")["security"]?["key"]?.stringValue
+            let old = String(repeating: "07", count: 32)
+            try await daemon.anew(.stop) {
+                let paths = RuntimePaths(environment: ["HOME": daemon.folder])
+                let files = try #require(AccountFiles(of: "juliet", paths: paths))
+                let jid = try JID("juliet@example.org")
+                let store = LoginMemoryFile(files, owner: .daemon)
+                var memory = try #require(await store.memory(of: jid))
+                memory.serverKeys = [
+                    ServerKey(
+                        identity: "example.org", fingerprint: try #require(KeyFingerprint(old)), issuer: "CN=old",
+                        notAfter: "2040-01-01T00:00:00Z")
+                ]
+                await store.save(memory, of: jid)
+            }
+            try await daemon.call("connect")
+            let security = try await daemon.status("juliet")["security"]
+            #expect(security?["key"]?.stringValue == key && security?["previousKey"]?.stringValue == old)
+            let all = try await heard(daemon, ["kind": ["account"], "count": 3, "since": "0"], 3)
+            let told = try #require(all.lazy.compactMap { $0["serverKey"]?.objectValue }.first, "\(all)")
+            #expect(told.string("host") == "example.org" && told.string("key") == key)
+            #expect(told.string("previousKey") == old && told.string("issuer")?.isEmpty == false)
+        }
+    }
+
     @Test("listen --since gives what was missed; what is kept no more is a gap")
     func since() async throws {
         try await LastingHarness.run(buddies: [Self.romeo]) { daemon in

@@ -266,6 +266,19 @@ struct LoginTests {
         }
     }
 
+    @Test("An access token that the tool hands over logs in (RFC 7628); another one may follow a refusal")
+    func givenToken() async throws {
+        var options = LoopbackOptions()
+        options.mechanisms = ["OAUTHBEARER"]
+        try await DaemonHarness.run(options: options, password: nil) { daemon in
+            for (token, code) in [("stale", ExitCode.authenticationRefused), ("secret", nil)] as [(String, ExitCode?)] {
+                _ = try await daemon.client.call(
+                    MethodTable.passwordMethod, ["session": .object(daemon.session), "token": .string(token)])
+                #expect(await daemon.failure("ping")?.exit == code)
+            }
+        }
+    }
+
     /// Gives the account `home` these keys in the place of those that a test has given it before.
     private static func replace(with keys: JSONObject, in folder: URL) throws {
         let base = folder.appending(path: "base.json")

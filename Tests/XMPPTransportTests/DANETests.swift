@@ -140,7 +140,7 @@ struct DANETests {
     /// A connector whose name servers are one with a signed zone, and what it says about a place.
     private func proof(
         _ server: SignedNameServer, keys: [String]? = nil, _ target: ConnectionTarget, isGiven: Bool = false
-    ) async throws -> DANEProof? {
+    ) async throws -> DANEAnswer {
         let resolver = UnboundResolver(
             nameServers: .zone("example.org.", at: .loopback(port: server.port)),
             trustedKeys: .records(keys ?? server.keys))
@@ -155,15 +155,15 @@ struct DANETests {
     @Test("signed records of a place that signed records name are a proof", .enabled(if: SignedNameServer.isExpected))
     func secure() async throws {
         let server = try await SignedNameServer.start(zone: "example.org", records: Self.zone)
-        let expected = DANEProof(host: "xmpp.example.org", records: [Self.record])
+        let expected = DANEAnswer.secure(DANEProof(host: "xmpp.example.org", records: [Self.record]))
         #expect(try await proof(server, Self.target) == expected)
         let given = ConnectionTarget(host: "xmpp.example.org", port: 5999)
         #expect(try await proof(server, given, isGiven: true) == expected)
-        #expect(try await proof(server, given) == nil, "no signed record of the domain names that port")
+        #expect(try await proof(server, given) == .insecure, "no signed record of the domain names that port")
         let direct = ConnectionTarget(host: "xmpp.example.org", port: 5222, security: .directTLS)
-        #expect(try await proof(server, direct) == nil, "nor as a place of direct TLS")
+        #expect(try await proof(server, direct) == .insecure, "nor as a place of direct TLS")
         let absent = ConnectionTarget(host: "ns.example.org", port: 5222)
-        #expect(try await proof(server, absent, isGiven: true) == nil, "there is no TLSA record, and that is signed")
+        #expect(try await proof(server, absent, isGiven: true) == .absent, "no TLSA record, and that is signed")
         await server.stop()
     }
 
@@ -174,7 +174,7 @@ struct DANETests {
         let server = try await SignedNameServer.start(zone: "example.org", records: Self.zone)
         let other = try await SignedNameServer.start(zone: "example.org", records: [])
         let elsewhere = other.keys.map { $0.replacing("example.org.", with: "example.com.") }
-        #expect(try await proof(server, keys: elsewhere, Self.target) == nil)
+        #expect(try await proof(server, keys: elsewhere, Self.target) == .insecure)
         for isGiven in [false, true] {
             let error = await #expect(throws: ConnectError.self) {
                 try await proof(server, keys: other.keys, Self.target, isGiven: isGiven)
@@ -197,8 +197,8 @@ struct DANETests {
             func verifiedKeys(for name: String) async -> VerifiedAnswer<TLSARecord> { .secure([DANETests.record]) }
         }
         let connector = NetworkConnector(verifier: Half())
-        #expect(try await connector.proof(of: Self.target, domain: "example.org", isGiven: false) == nil)
-        #expect(try await connector.proof(of: Self.target, domain: "example.org", isGiven: true) != nil)
+        #expect(try await connector.proof(of: Self.target, domain: "example.org", isGiven: false) == .insecure)
+        #expect(try await connector.proof(of: Self.target, domain: "example.org", isGiven: true).proof != nil)
     }
 
     @Test("without keys to begin at, nothing is believed, and the reason says what is missing")
@@ -216,6 +216,6 @@ struct DANETests {
         let address = ConnectionTarget(host: "127.0.0.1", port: 5222)
         let none = try await NetworkConnector(verifier: Nothing()).proof(
             of: address, domain: "example.org", isGiven: true)
-        #expect(none == nil, "an address has no name to ask about")
+        #expect(none == .notAsked, "an address has no name to ask about")
     }
 }

@@ -176,7 +176,8 @@ struct AccountCommands {
             "host", "port", "tls", "proxy", "proxy-password-command", "ca", "trust", "pin", "resource", "priority",
             "allow-plain",
         ]
-        let proofs = ["certificate", "key", "certificate-password-command", "token-command"].filter(line.isTyped)
+        let proofs = ["certificate", "key", "certificate-password-command", "token-command", "token-fd"]
+            .filter(line.isTyped)
         let takeProofs = try takeProofs(line)
         let given = keys.filter(line.isTyped)
         let proxyCommand = try line.value("proxy-password-command").map(CommandWords.split)
@@ -248,11 +249,16 @@ struct AccountCommands {
         }
         let password = try line.value("certificate-password-command").map(CommandWords.split)
         let token = try line.value("token-command").map(CommandWords.split)
+        if token != nil, context.options.tokenDescriptor != nil {
+            throw ControlError(.usage, "--token-command and --token-fd contradict each other")
+        }
+        let given = try context.options.tokenDescriptor.map(context.firstLine(of:))
         return { account in
             if let certificate = files[0] { account.show(certificate: certificate) }
             if let key = files[1] { account.key = key }
             if let password { (account.certificatePasswordCommand, account.certificatePassword) = (password, nil) }
             if let token { (account.accessTokenCommand, account.accessToken) = (token, nil) }
+            if let given { (account.accessTokenCommand, account.accessToken) = (nil, given) }
         }
     }
 
@@ -333,8 +339,7 @@ struct AccountCommands {
         let deadline = context.options.timeout.map { Deadline(seconds: $0, environment) }
         defer { deadline?.cancel() }
         if let descriptor = context.options.passwordDescriptor {
-            let bytes = try environment.readDescriptor(descriptor)
-            return try PasswordSource.firstLine(bytes, of: "descriptor \(descriptor)")
+            return try context.firstLine(of: descriptor)
         }
         if let password = environment.variables["JABBERCTL_PASSWORD"], !password.isEmpty { return password }
         if context.options.mayAsk {

@@ -32,6 +32,11 @@ struct CommandContext: Sendable {
         if let names = options.fields { try command.check(names, in: fields) }
     }
 
+    /// The first line of what an open descriptor has: a secret that the user hands over.
+    func firstLine(of descriptor: Int32) throws(ControlError) -> String {
+        try PasswordSource.firstLine(try environment.readDescriptor(descriptor), of: "descriptor \(descriptor)")
+    }
+
     /// The time limit of a command that answers once.
     var limit: Double {
         options.timeout ?? 30

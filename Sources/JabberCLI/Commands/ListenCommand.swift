@@ -194,6 +194,10 @@ enum EventText {
             let contact = event["contact"]?.objectValue ?? [:]
             return "contact \(contact.string("jid") ?? "?"): \(contact.string("subscription") ?? "none")"
         case "account":
+            if let key = event["serverKey"]?.objectValue {
+                return "warning: \(key.string("host") ?? "?") has a key that was not there at earlier logins: "
+                    + "\(key.string("key") ?? "?"); the last one was \(key.string("previousKey") ?? "?")"
+            }
             let reason = event["reason"]?["message"]?.stringValue.map { ": \($0)" } ?? ""
             return (event.string("connection") ?? "") + reason
         case "gap":

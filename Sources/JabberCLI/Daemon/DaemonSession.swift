@@ -101,10 +101,9 @@ struct DaemonSession: Sendable {
         context.output.verbose(
             "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")
         try greeting.check(for: "this jabberctl")
-        if let descriptor = context.options.passwordDescriptor {
-            let bytes = try context.environment.readDescriptor(descriptor)
-            try await hand(over: try PasswordSource.firstLine(bytes, of: "descriptor \(descriptor)"))
-        }
+        let password = try context.options.passwordDescriptor.map(context.firstLine(of:))
+        let token = try context.options.tokenDescriptor.map(context.firstLine(of:))
+        if password != nil || token != nil { try await hand(over: password, token: token) }
     }
 
     /// The greeting of a daemon that works comes at once; a program that hangs, or is none, must not keep `listen` for ever.
@@ -161,9 +160,10 @@ struct DaemonSession: Sendable {
         return password
     }
 
-    private func hand(over password: String) async throws(ControlError) {
+    private func hand(over password: String?, token: String? = nil) async throws(ControlError) {
         var params = context.complete([:], withTimeout: false)
-        params["password"] = .string(password)
+        params["password"] = password.map(JSONValue.string)
+        params["token"] = token.map(JSONValue.string)
         _ = try await client.call(MethodTable.passwordMethod, params)
     }
 }

@@ -42,7 +42,7 @@ enum ManualPage {
             + "invisible characters are shown as \\u{hex}.",
         "The password of an account is looked for in this order: --password-fd, a systemd credential "
             + "(jabberctl.NAME or jabberctl in $CREDENTIALS_DIRECTORY), passwordCommand in the settings, password in the "
-            + "settings, JABBERCTL_PASSWORD, the terminal. An access token comes from a systemd credential "
+            + "settings, JABBERCTL_PASSWORD, the terminal. An access token comes from --token-fd, a systemd credential "
             + "(jabberctl-token.NAME or jabberctl-token), accessTokenCommand or accessToken.",
     ]
 

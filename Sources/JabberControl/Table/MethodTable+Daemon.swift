@@ -201,7 +201,8 @@ extension MethodTable {
             FieldSpec(
                 path + "security", "object",
                 "while connected: version and cipher of TLS, resumed: whether an earlier session of it went on; mechanism, "
-                    + "channelBinding and roundTrips of the login; verified: pkix, dane or pin; name, issuer, notAfter and "
+                    + "channelBinding and roundTrips of the login; verified: pkix, dane or pin; tlsa: what DNS said, where it was asked: secure, absent or "
+                    + "insecure (a wrong signature is the reason of a failure); name, issuer, notAfter and "
                     + "fingerprint of the certificate, key: SHA-256 of its key, previousKey: that of the last login, when "
                     + "this one met another key for the first time; chain: subject, issuer, notAfter and fingerprint of each "
                     + "certificate up to the authority's"),

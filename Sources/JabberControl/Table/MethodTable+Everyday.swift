@@ -186,6 +186,10 @@ extension MethodTable {
             FieldSpec("state", "string", "state: active, composing, paused, inactive or gone (XEP-0085)"),
             FieldSpec("contact", "object", "roster: the contact as in roster list; subscription remove = gone"),
             FieldSpec("connection", "string", "account: connected, disconnected or connecting"),
+            FieldSpec(
+                "serverKey", "object",
+                "account: the server has a key that no earlier login met: host, key and previousKey (SHA-256), issuer, "
+                    + "notAfter"),
             FieldSpec("reason", "object", "account, retraction, room: why: code, message"),
             FieldSpec(
                 "after", "string",

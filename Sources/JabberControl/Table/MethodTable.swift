@@ -38,6 +38,7 @@ package enum MethodTable {
             "take servers with one of these keys, and no others: fingerprints as diag and status show them",
             environment: "JABBERCTL_PIN"),
         .value("password-fd", nil, "N", .whole(0...65535), "read the password from this descriptor"),
+        .value("token-fd", nil, "N", .whole(0...65535), "read an access token (OAUTHBEARER) from this descriptor"),
         .value(
             "output", "o", "FORM", .choice(["human", "json", "jsonl", "tsv", "null"]),
             "form of the output; null ends each value with a NUL byte", default: "human",
@@ -81,7 +82,7 @@ package enum MethodTable {
     ///
     /// | method | parameters | result |
     /// | --- | --- | --- |
-    /// | `session.password` | `session`, `password` (string) | `{}`; the password is used by later requests of this connection for the same session |
+    /// | `session.password` | `session`, `password` (string), `token` (string) | `{}`; the password, the access token, or both are used by later requests of this connection for the same session |
     ///
     /// Notifications of the daemon: `hello` (first: `product`, `version`, `api` {`min`, `max`}, `instance`), `event`
     /// (`request`: the id of the running request, `event`: the object), `goodbye` (`error`: why it closes). Notification of

@@ -133,10 +133,12 @@ extension AccountSession {
 
 /// Methods that concern the session itself.
 enum SessionMethods {
-    /// `session.password`: the password for later requests of the same session.
+    /// `session.password`: the password, or an access token, for later requests of the same session.
     static func password(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        let password = try call.parameters.required("password")
-        try await call.session.take(password: password)
+        let token = try call.parameters.string("token")
+        let password =
+            if token == nil { try call.parameters.required("password") } else { try call.parameters.string("password") }
+        try await call.session.take(password: password, token: token)
         return [:]
     }
 }

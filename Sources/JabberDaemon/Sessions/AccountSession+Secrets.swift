@@ -37,8 +37,10 @@ extension AccountConfiguration {
 }
 
 extension AccountSession {
-    /// The access token of the moment: one that a command prints is asked for at each login, as such tokens do not last.
+    /// The access token of the moment: the one that the user gave; one that a command prints is asked for at each login, as
+    /// such tokens do not last.
     func findAccessToken() async throws(ControlError) -> Password? {
+        if let token { return token }
         let (passwords, account) = (passwords, account)
         return try await lookUp { () throws(ControlError) in try passwords.accessToken(of: account) }.map {
             Password($0)

@@ -53,6 +53,8 @@ actor AccountSession {
     private let logins: LoginMemoryFile?
 
     private var password: Password?
+    /// The access token that the user gave.
+    private(set) var token: Password?
     /// The proxy with the password that its command gave.
     var proxy: ConnectionProxy?
     /// The stream as it is, established or not.
@@ -104,9 +106,10 @@ actor AccountSession {
     /// The priority that the account wants.
     nonisolated var priority: Int8 { account.priority.flatMap { Int8(exactly: $0) } ?? 0 }
 
-    /// Takes a password that the user gave; it is used for the next login.
-    func take(password: String) {
-        self.password = Password(password)
+    /// Takes a password or an access token that the user gave; it is used for the next login.
+    func take(password: String?, token: String? = nil) {
+        if let password { self.password = Password(password) }
+        if let token { self.token = Password(token) }
         refusal = nil
         // Who gave it waits for a session.
         if holding?.status.phase == .failed { hold() }

@@ -26,7 +26,9 @@ enum EventDocument {
             return self.presence(presence, session).map { [$0] } ?? []
         case .roster(.changed(let change, _)):
             return [roster(change, session)]
-        case .connected, .serverKeyChanged, .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
+        case .serverKeyChanged(let change):
+            return [keyChange(change, session)]
+        case .connected, .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
             .subscriptionRequest,
             .roster, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
             return []
@@ -43,6 +45,17 @@ enum EventDocument {
             event["connection"] = "disconnected"
             event["reason"] = ["code": .string(error.code.rawValue), "message": .string(error.message)]
         }
+        return event
+    }
+
+    /// The server has a key that no login has met before (RFC 7590 §3.6).
+    private static func keyChange(_ change: ServerKeyChange, _ session: AccountSession) -> JSONObject {
+        var event = heading("account", at: .now, session)
+        event["serverKey"] = [
+            "host": .string(change.new.identity), "key": .string(change.new.fingerprint.description),
+            "previousKey": .string(change.old.fingerprint.description), "issuer": .string(change.new.issuer),
+            "notAfter": .string(change.new.notAfter),
+        ]
         return event
     }
 

@@ -36,7 +36,8 @@ enum SecurityDocument {
     /// The certificate, and what made it count.
     static func certificate(_ security: ChannelSecurity, change: ServerKeyChange?) -> JSONObject {
         JSONObject(present: [
-            "verified": .string(word(security.proof)), "name": security.matchedName.map(JSONValue.string),
+            "verified": .string(word(security.proof)), "tlsa": security.tlsa.map { .string($0.rawValue) },
+            "name": security.matchedName.map(JSONValue.string),
             "issuer": .string(security.issuer), "notAfter": .string(security.notAfter),
             "fingerprint": .string(security.fingerprint.hexadecimal),
             "key": security.keyFingerprint.map { .string($0.description) },

@@ -69,7 +69,7 @@ extension XMPPStream {
         while keeping?.isAtWork == true { _ = await wait(for: .settling, heedsCancellation: false) }
         let transport: any ByteTransport
         do {
-            attemptProof = try await proof(of: target, isGiven: override != nil)
+            attemptAnswer = try await proof(of: target, isGiven: override != nil)
             log(.step, "connecting to \(target)")
             transport = try await open(target)
         } catch {
@@ -169,7 +169,7 @@ extension XMPPStream {
                 over: lower, context: tlsContext,
                 role: .client(identity(at: target), offersProtocol: target.security == .directTLS),
                 mode: isDirect ? .direct : .startTLS(pendingInput: pending), resumingFor: tlsSessionOwner,
-                dane: attemptProof, clock: configuration.clock)
+                dane: attemptAnswer.proof, clock: configuration.clock)
             take(tls)
             let generation = generation
             tls.handshake(timeout: configuration.timeouts.tls) { [weak self] result in
@@ -191,7 +191,8 @@ extension XMPPStream {
             attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain, presentedKey: tls.presentedKey)
             perform(machine.transportEnded("\(error)"))
         case .success(let properties):
-            let security = ChannelSecurity(properties)
+            var security = ChannelSecurity(properties)
+            security.tlsa = ChannelSecurity.TLSA(attemptAnswer)
             self.security = security
             if let identity = properties.identity { meet(security, identity: identity.domain) }
             showedLife()

@@ -79,7 +79,7 @@ public actor XMPPStream {
     /// Where the present attempt goes.
     var attemptTarget: ConnectionTarget?
     /// What DNS says about the certificate there.
-    var attemptProof: DANEProof?
+    var attemptAnswer = DANEAnswer.notAsked
     var tlsContext: TLSContext?
     var attemptEnd: XMPPError?
     /// What earlier logins of the account left; `nil` before connecting.

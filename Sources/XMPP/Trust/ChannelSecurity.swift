@@ -14,6 +14,17 @@ public struct ChannelSecurity: Sendable, Hashable {
         case dane
     }
 
+    /// What DNS says about a server in TLSA records (RFC 7673 §3). Where a signature is wrong or missing that ought to be there,
+    /// the server is not used.
+    public enum TLSA: String, Sendable, Hashable {
+        /// There are records, and they are signed: the certificate is what they say.
+        case secure
+        /// There are none, and that is signed.
+        case absent
+        /// There is nothing that is signed.
+        case insecure
+    }
+
     /// A certificate on the way from the server's own to an authority's.
     public struct Certificate: Sendable, Hashable {
         /// Whose certificate it is, as one line.
@@ -49,6 +60,8 @@ public struct ChannelSecurity: Sendable, Hashable {
     /// The server's certificate and those above it, up to the authority that is trusted; where a key is the proof, what the
     /// server has shown. 16 at most.
     public var certificates: [Certificate]
+    /// What DNS says about the server; `nil` where that was not asked (``ServerTrust/dane`` asks).
+    public var tlsa: TLSA?
     /// Whether the TLS session of an earlier connection went on: the certificate is that one's, validated once more.
     public var isResumed: Bool
 }
@@ -69,7 +82,19 @@ extension ChannelSecurity {
             names: certificate?.names.map(\.description) ?? [], proof: proof,
             matchedName: properties.matchedName?.description, fingerprint: certificate?.fingerprint ?? [],
             keyFingerprint: certificate.flatMap { KeyFingerprint($0.keyFingerprint) },
-            certificates: properties.certificates.map(Certificate.init), isResumed: properties.isResumed)
+            certificates: properties.certificates.map(Certificate.init), tlsa: nil, isResumed: properties.isResumed)
+    }
+}
+
+extension ChannelSecurity.TLSA {
+    /// What was asked; `nil` for nothing.
+    init?(_ answer: DANEAnswer) {
+        switch answer {
+        case .notAsked: return nil
+        case .absent: self = .absent
+        case .insecure: self = .insecure
+        case .secure: self = .secure
+        }
     }
 }
 

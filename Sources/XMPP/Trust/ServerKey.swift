@@ -83,8 +83,8 @@ extension XMPPStream {
 
 extension XMPPStream {
     /// What DNS says about the certificate of a place, where the account asks for that.
-    func proof(of target: ConnectionTarget, isGiven: Bool) async throws(ConnectError) -> DANEProof? {
-        guard configuration.trust == .dane else { return nil }
+    func proof(of target: ConnectionTarget, isGiven: Bool) async throws(ConnectError) -> DANEAnswer {
+        guard configuration.trust == .dane else { return .notAsked }
         return try await connector.proof(
             of: target, domain: configuration.jid.connectDomain, isGiven: isGiven)
     }

@@ -7,9 +7,9 @@ extension NetworkConnector {
     /// keys of its own.
     package func proof(
         of target: ConnectionTarget, domain: String, isGiven: Bool
-    ) async throws(ConnectError) -> DANEProof? {
-        if case .webSocket = target.security { return nil }
-        guard ConnectionPlanner.asksNameServers(about: target.host) else { return nil }
+    ) async throws(ConnectError) -> DANEAnswer {
+        if case .webSocket = target.security { return .notAsked }
+        guard ConnectionPlanner.asksNameServers(about: target.host) else { return .notAsked }
         guard verifier.canVerify else {
             throw .notVerifiable(
                 name: target.host,
@@ -21,18 +21,19 @@ extension NetworkConnector {
             switch await verifier.verifiedServices(for: name) {
             case .secure(let records):
                 guard records.contains(where: { $0.target == target.host && $0.port == target.port }) else {
-                    return nil
+                    return .insecure
                 }
-            case .insecure: return nil
+            case .insecure: return .insecure
             case .bogus(let reason), .failed(let reason): throw .notVerifiable(name: name, detail: reason)
             }
         }
         let name = "_\(target.port)._tcp.\(target.host)"
         switch await verifier.verifiedKeys(for: name) {
         case .secure(let records):
-            return records.isEmpty
-                ? nil : DANEProof(host: target.host, records: Array(records.prefix(DANEProof.maximumRecords)))
-        case .insecure: return nil
+            guard !records.isEmpty else { return .absent }
+            let counted = Array(records.prefix(DANEProof.maximumRecords))
+            return .secure(DANEProof(host: target.host, records: counted))
+        case .insecure: return .insecure
         case .bogus(let reason), .failed(let reason): throw .notVerifiable(name: name, detail: reason)
         }
     }

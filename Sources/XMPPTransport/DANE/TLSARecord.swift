@@ -45,6 +45,23 @@ package struct DANEProof: Sendable, Hashable {
     }
 }
 
+/// What DNS says about the certificate of a place (RFC 7673 §3).
+package enum DANEAnswer: Sendable, Hashable {
+    /// It was not asked: the place is no name of DNS, or a web server.
+    case notAsked
+    /// Nothing, and that is signed.
+    case absent
+    /// Nothing that is signed, about the place or about its being the domain's.
+    case insecure
+    /// This, and it is signed.
+    case secure(DANEProof)
+
+    /// What the certificate has to be.
+    package var proof: DANEProof? {
+        if case .secure(let proof) = self { proof } else { nil }
+    }
+}
+
 /// An answer of name servers, and what DNSSEC says of it (RFC 4035 §4.3).
 package enum VerifiedAnswer<Record: Sendable & Hashable>: Sendable, Hashable {
     /// It is signed, and so is that there is nothing more; empty when there is nothing.

@@ -65,7 +65,7 @@ struct DANELoginTests {
         let (good, names) = try await configuration(probe, port: server.port, tlsa: ["3 1 1 \(key)"])
         #expect(try await login(good)?.proof == .dane)
         let second = try await login(good)
-        #expect(second?.proof == .dane && second?.isResumed == true)
+        #expect(second?.proof == .dane && second?.isResumed == true && second?.tlsa == .secure)
         await names.stop()
         let (bad, others) = try await configuration(
             probe, port: server.port, tlsa: ["3 1 1 \(String(repeating: "ab", count: 32))"])
@@ -81,7 +81,9 @@ struct DANELoginTests {
         let server = try await verona()
         let plain = try await server.configuration(for: "romeo")
         let (none, names) = try await configuration(plain, port: server.port, tlsa: [])
-        #expect(try await login(none)?.proof == .authority)
+        let security = try await login(none)
+        #expect(security?.proof == .authority && security?.tlsa == .absent)
+        #expect(try await login(plain)?.tlsa == nil, "not asked")
         await names.stop()
         let connections = await server.acceptedConnections
         let (bogus, others) = try await configuration(plain, port: server.port, tlsa: [], isBogus: true)
