@@ -24,7 +24,10 @@ package enum VectorFile {
         }
     }
 
-    private static func text(of path: String) throws(TestSupportError) -> String {
+    /// A file's text.
+    ///
+    /// - Throws: ``TestSupportError`` when there is no such file, or one that is larger than ``maximumBytes``.
+    static func text(of path: String) throws(TestSupportError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw TestSupportError("cannot read \(path): \(SystemText.lastError)") }
         defer { close(descriptor) }

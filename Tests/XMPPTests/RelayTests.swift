@@ -22,7 +22,9 @@ struct RelayTests {
             try await stream.connect()
             await stream.disconnect()
         }
-        let relay = try await Relay(to: server, replacing: replacing, tls: version)
+        let relay = try await Relay(
+            to: try #require(server.directTLSPort), of: "example.net", by: server.authority,
+            trusting: server.certificateAuthorityFile, replacing: replacing, tls: version)
         configuration.port = relay.port
         let stream = XMPPStream(configuration)
         var failure: XMPPError?
@@ -84,6 +86,36 @@ struct RelayTests {
     }
 }
 
+@Suite("Somebody in between at a real server", .timeLimit(.minutes(3)))
+struct RealRelayTests {
+    @Test(
+        "the login fails though the certificate is valid, and the reason names channel binding (RFC 9266, RFC 5929)",
+        arguments: ServerKind.newer.filter(\.isExpected))
+    func relay(kind: ServerKind) async throws {
+        let server = try await kind.start(accounts: ["romeo": "orchard"])
+        var configuration = try server.configuration(for: "romeo", directTLS: true)
+        configuration.usesTokens = false
+        let straight = XMPPStream(configuration)
+        try await straight.connect()
+        #expect(await straight.channelBinding == "tls-exporter")
+        await straight.disconnect()
+        for isKnown in [true, false] {
+            let relay = try await Relay(
+                to: server.directTLSPort, of: "example.org", by: server.authority,
+                trusting: server.certificateAuthorityFile)
+            configuration.port = relay.port
+            if !isKnown { configuration.loginMemory = InMemoryLoginMemoryStore() }
+            let stream = XMPPStream(configuration)
+            let error = await #expect(throws: XMPPError.self) { try await stream.connect() }
+            #expect(error?.code == .authenticationRefused, "\(error as Any)")
+            #expect(error?.message.contains("channel binding") == true, "\(error as Any)")
+            await stream.disconnect()
+            relay.end()
+        }
+        await server.stop()
+    }
+}
+
 /// A relay with a certificate for the domain from the authority that everybody trusts: TLS ends here, and begins anew
 /// towards the server.
 private final class Relay: Sendable {
@@ -92,21 +124,25 @@ private final class Relay: Sendable {
     private let listener: ListeningSocket
 
     /// - Parameters:
-    ///   - server: The server.
+    ///   - port: Where the server has direct TLS.
+    ///   - domain: Its domain.
+    ///   - authority: Who issues the relay's certificate.
+    ///   - anchors: Whom the relay trusts.
     ///   - changes: Texts of the server, and what the client gets in their place.
     ///   - version: The newest version of TLS that it speaks with the server.
     init(
-        to server: LoopbackServer, replacing changes: [(String, String)], tls version: TLSSettings.Version?
+        to port: UInt16, of domain: String, by authority: TestAuthority, trusting anchors: String,
+        replacing changes: [(String, String)] = [], tls version: TLSSettings.Version? = nil
     ) async throws {
-        let certificate = try server.authority.issue(for: "example.net")
+        let certificate = try authority.issue(for: domain)
         let ours = try TLSContext.server(
             certificate: .bytes(certificate.certificate), privateKey: .bytes(certificate.privateKey))
         var settings = TLSSettings()
         settings.maximumVersion = version
-        let theirs = try TLSContext.client(trust: .file(server.certificateAuthorityFile), settings: settings)
-        let address = SocketAddress.loopback(port: try #require(server.directTLSPort))
+        let theirs = try TLSContext.client(trust: .file(anchors), settings: settings)
+        let address = SocketAddress.loopback(port: port)
         listener = try ListeningSocket(.loopback(port: 0), on: executor)
-        port = listener.address.port ?? 0
+        self.port = listener.address.port ?? 0
         let executor = executor
         executor.run { [listener] in
             listener.start { socket in
@@ -116,7 +152,7 @@ private final class Relay: Sendable {
                 Task {
                     let socket = try await SocketTransport.connect(to: address, on: executor, timeout: .seconds(5))
                     executor.run {
-                        let identity = ReferenceIdentity(domain: "example.net", unicodeDomain: "example.net")
+                        let identity = ReferenceIdentity(domain: domain)
                         guard
                             let upstream = try? TLSTransport(
                                 over: socket, context: theirs,

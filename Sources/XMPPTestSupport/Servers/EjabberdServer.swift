@@ -65,43 +65,44 @@ enum EjabberdServer {
     }
 
     private static func configuration(_ site: ServerSite, isNewer: Bool) -> String {
-        """
-        hosts: ["\(site.domain)"]
-        loglevel: warning
-        certfiles: ["\(site.certificateFile)", "\(site.keyFile)"]
-        ca_file: "\(site.certificateAuthorityFile)"
-        auth_method: internal
-        auth_password_format: scram
-        disable_sasl_mechanisms: ["X-OAUTH2"]
-        listen:
-          - {port: \(site.port), ip: "127.0.0.1", module: ejabberd_c2s, starttls_required: true, access: all}
-          - {port: \(site.directTLSPort), ip: "127.0.0.1", module: ejabberd_c2s, tls: true, access: all}
-          - port: \(site.webSocketPort)
-            ip: "127.0.0.1"
-            module: ejabberd_http
-            tls: true
-            request_handlers: {"\(ServerSite.webSocketPath)": ejabberd_http_ws}
-        s2s_access: none
-        modules:
-          mod_adhoc: {}
-          mod_blocking: {}
-          mod_caps: {}
-          mod_carboncopy: {}
-          mod_client_state: {}
-          mod_disco: {}
-          mod_last: {}
-          mod_mam: {default: always}
-          mod_muc: {hosts: ["rooms.@HOST@"], default_room_options: {mam: true}}
-          mod_offline: {}
-          mod_ping: {}
-          mod_privacy: {}
-          mod_pubsub: {plugins: ["flat", "pep"]}
-          mod_roster: {versioning: true}
-          mod_stream_mgmt: {resend_on_timeout: true}
-          mod_time: {}
-          mod_vcard: {}
-          mod_version: {}
-        \(isNewer ? "  mod_auth_fast: {}" : "")
-        """ + "\n"
+        let tls = site.proof == .certificate ? ", tls_verify: true" : ""
+        return """
+            hosts: ["\(site.domain)"]
+            loglevel: warning
+            certfiles: ["\(site.certificateFile)", "\(site.keyFile)"]
+            ca_file: "\(site.certificateAuthorityFile)"
+            auth_method: internal
+            auth_password_format: scram
+            disable_sasl_mechanisms: ["X-OAUTH2"]
+            listen:
+              - {port: \(site.port), ip: "127.0.0.1", module: ejabberd_c2s, starttls_required: true, access: all\(tls)}
+              - {port: \(site.directTLSPort), ip: "127.0.0.1", module: ejabberd_c2s, tls: true, access: all\(tls)}
+              - port: \(site.webSocketPort)
+                ip: "127.0.0.1"
+                module: ejabberd_http
+                tls: true
+                request_handlers: {"\(ServerSite.webSocketPath)": ejabberd_http_ws}
+            s2s_access: none
+            modules:
+              mod_adhoc: {}
+              mod_blocking: {}
+              mod_caps: {}
+              mod_carboncopy: {}
+              mod_client_state: {}
+              mod_disco: {}
+              mod_last: {}
+              mod_mam: {default: always}
+              mod_muc: {hosts: ["rooms.@HOST@"], default_room_options: {mam: true}}
+              mod_offline: {}
+              mod_ping: {}
+              mod_privacy: {}
+              mod_pubsub: {plugins: ["flat", "pep"]}
+              mod_roster: {versioning: true}
+              mod_stream_mgmt: {resend_on_timeout: true}
+              mod_time: {}
+              mod_vcard: {}
+              mod_version: {}
+            \(isNewer ? "  mod_auth_fast: {}" : "")
+            """ + "\n"
     }
 }

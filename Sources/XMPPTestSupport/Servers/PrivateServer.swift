@@ -26,6 +26,8 @@ public final class PrivateServer: Sendable {
     public let webSocketPort: UInt16
     /// The certificate to trust, PEM; it exists until ``stop()``.
     public let certificateAuthorityFile: String
+    /// The authority that has issued the server's certificate, and that it trusts where it asks clients for theirs.
+    public let authority: TestAuthority
     /// Passwords by localpart.
     public let accounts: [String: String]
     /// The server's process.
@@ -40,6 +42,7 @@ public final class PrivateServer: Sendable {
         directTLSPort = site.directTLSPort
         webSocketPort = site.webSocketPort
         certificateAuthorityFile = site.certificateAuthorityFile
+        authority = site.authority
         accounts = site.accounts
         folder = site.folder
         self.process = process
@@ -68,6 +71,11 @@ public final class PrivateServer: Sendable {
         configuration.hostSecurity = directTLS ? .directTLS : .startTLS
         configuration.certificateAuthorityFile = certificateAuthorityFile
         return configuration
+    }
+
+    /// An access token with which an account logs in (``ServerKind/Proof/accessToken``); `nil` where the server has made none.
+    public func accessToken(of username: String) -> String? {
+        try? VectorFile.text(of: folder.file("tokens/\(username)"))
     }
 
     /// A configuration with which an account connects to this server over a WebSocket.

@@ -15,7 +15,13 @@ enum ProsodyServer {
     static func launch(_ site: ServerSite, root: String? = nil) throws(TestSupportError) -> ServerProcess {
         guard root != nil || program != nil else { throw TestSupportError("prosody is not installed") }
         let newer = ["sasl2", "sasl2_bind2", "sasl2_sm", "sasl2_fast"].map { ", \"\($0)\"" }.joined()
-        let text = configuration(site, modules: root == nil ? "" : newer)
+        let tokens = site.proof == .accessToken ? ", \"test_tokens\"" : ""
+        let text = configuration(site, modules: (root == nil ? "" : newer) + tokens)
+        if site.proof == .accessToken {
+            try site.folder.makeFolder("plugins")
+            try site.folder.makeFolder("tokens")
+            try site.folder.write(tokenModule, to: "plugins/mod_test_tokens.lua")
+        }
         let configuration = try site.folder.write(
             root.map { text.replacing($0, with: "") } ?? text, to: "prosody.cfg.lua")
         try site.folder.makeFolder("data")
@@ -62,41 +68,76 @@ enum ProsodyServer {
         return "return {\n\(items.joined())};\n"
     }
 
-    private static func configuration(_ site: ServerSite, modules: String) -> String {
+    /// A module that makes an access token for each account, which no command of Prosody does.
+    private static let tokenModule = """
+        local tokens = module:depends("tokenauth");
+        local folder = module:get_option_string("test_token_folder");
+        for _, name in ipairs(module:get_option_array("test_token_accounts")) do
+            local jid = name .. "@" .. module.host;
+            local grant = assert(tokens.create_grant(jid, jid, 3600, {}));
+            local token = assert(tokens.create_token(jid, grant, nil, 3600, "oauth2"));
+            local file = assert(io.open(folder .. "/" .. name, "w"));
+            file:write(token);
+            file:close();
+        end
         """
-        run_as_root = true
-        daemonize = false
-        pidfile = "\(site.folder.file("prosody.pid"))"
-        data_path = "\(site.folder.file("data"))"
-        certificates = "\(site.folder.file("certificates"))"
-        interfaces = { "127.0.0.1" }
-        c2s_ports = { \(site.port) }
-        c2s_direct_tls_ports = { \(site.directTLSPort) }
-        http_ports = { }
-        https_ports = { \(site.webSocketPort) }
-        https_interfaces = { "127.0.0.1" }
-        https_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
-        http_default_host = "\(site.domain)"
-        c2s_require_encryption = true
-        authentication = "internal_plain"
-        modules_enabled = {
-            "roster", "saslauth", "tls", "disco", "ping", "offline", "version", "time", "smacks", "carbons", "mam",
-            "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "lastactivity", "uptime",
-            "websocket"\(modules)
+
+    /// What beside the usual settings it takes for accounts to prove themselves by something else than their passwords.
+    private static func settings(for proof: ServerKind.Proof, _ site: ServerSite) -> String {
+        switch proof {
+        case .password: "authentication = \"internal_plain\""
+        case .certificate:
+            """
+            authentication = "ccert"
+            certificate_match = "xmppaddr"
+            """
+        case .accessToken:
+            """
+            authentication = "internal_hashed"
+            plugin_paths = { "\(site.folder.file("plugins"))" }
+            test_token_folder = "\(site.folder.file("tokens"))"
+            test_token_accounts = { \(site.accounts.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")) }
+            """
         }
-        modules_disabled = { "s2s" }
-        archive_expires_after = "never"
-        log = { info = "*console" }
-        c2s_direct_tls_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
-        VirtualHost "\(site.domain)"
-            ssl = {
-                certificate = "\(site.certificateFile)", key = "\(site.keyFile)",
-                -- Sessions of TLS can be resumed, which Prosody does without unless told.
-                options = { no_ticket = false }
+    }
+
+    private static func configuration(_ site: ServerSite, modules: String) -> String {
+        let ofClients =
+            site.proof == .certificate ? ", cafile = \"\(site.certificateAuthorityFile)\", verify = { \"peer\" }" : ""
+        return """
+            run_as_root = true
+            daemonize = false
+            pidfile = "\(site.folder.file("prosody.pid"))"
+            data_path = "\(site.folder.file("data"))"
+            certificates = "\(site.folder.file("certificates"))"
+            interfaces = { "127.0.0.1" }
+            c2s_ports = { \(site.port) }
+            c2s_direct_tls_ports = { \(site.directTLSPort) }
+            http_ports = { }
+            https_ports = { \(site.webSocketPort) }
+            https_interfaces = { "127.0.0.1" }
+            https_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
+            http_default_host = "\(site.domain)"
+            c2s_require_encryption = true
+            \(settings(for: site.proof, site))
+            modules_enabled = {
+                "roster", "saslauth", "tls", "disco", "ping", "offline", "version", "time", "smacks", "carbons", "mam",
+                "csi_simple", "blocklist", "pep", "vcard4", "vcard_legacy", "lastactivity", "uptime",
+                "websocket"\(modules)
             }
-        Component "rooms.\(site.domain)" "muc"
-            ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
-            modules_enabled = { "muc_mam" }
-        """ + "\n"
+            modules_disabled = { "s2s" }
+            archive_expires_after = "never"
+            log = { info = "*console" }
+            c2s_direct_tls_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)"\(ofClients) }
+            VirtualHost "\(site.domain)"
+                ssl = {
+                    certificate = "\(site.certificateFile)", key = "\(site.keyFile)"\(ofClients),
+                    -- Sessions of TLS can be resumed, which Prosody does without unless told.
+                    options = { no_ticket = false }
+                }
+            Component "rooms.\(site.domain)" "muc"
+                ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)" }
+                modules_enabled = { "muc_mam" }
+            """ + "\n"
     }
 }

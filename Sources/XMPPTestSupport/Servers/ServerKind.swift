@@ -16,6 +16,17 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     /// ejabberd 24.12, which has SASL2, Bind 2 and tokens too, from the same folder.
     case ejabberd24
 
+    /// What accounts of a server prove themselves by.
+    public enum Proof: Sendable, Hashable {
+        /// Their passwords.
+        case password
+        /// A client certificate of the server's own authority, beside the password on ejabberd, and alone on Prosody 13; Prosody
+        /// 0.12 has no module for it.
+        case certificate
+        /// An access token that the server makes, beside the password; Prosody 13 alone.
+        case accessToken
+    }
+
     /// The servers of this Debian.
     public static let allCases: [ServerKind] = [.prosody, .ejabberd]
     /// The servers of a newer one.
@@ -71,15 +82,18 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     ///   - domain: The domain to serve.
     ///   - accounts: Passwords by localpart; printable ASCII without quotation marks and backslashes.
     ///   - areFriends: Whether all accounts see each other from the start.
+    ///   - proof: What accounts prove themselves by.
     /// - Throws: ``TestSupportError`` when it is not installed or does not come up; then nothing is left behind.
     public func start(
-        domain: String = "example.org", accounts: [String: String], areFriends: Bool = true
+        domain: String = "example.org", accounts: [String: String], areFriends: Bool = true,
+        proof: Proof = .password
     ) async throws(TestSupportError) -> PrivateServer {
         guard isInstalled else { throw TestSupportError("\(rawValue) is not installed") }
         var failure = TestSupportError("\(rawValue) was not started")
         for _ in 0..<Self.attempts {
             let root = newerRoot
-            let site = try ServerSite(domain: domain, accounts: accounts, areFriends: areFriends, root: root)
+            let site = try ServerSite(
+                domain: domain, accounts: accounts, areFriends: areFriends, proof: proof, root: root)
             let process =
                 switch self {
                 case .prosody, .prosody13: try ProsodyServer.launch(site, root: root)

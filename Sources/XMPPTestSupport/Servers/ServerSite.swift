@@ -8,6 +8,8 @@ struct ServerSite {
     let domain: JID
     let accounts: [String: String]
     let areFriends: Bool
+    let proof: ServerKind.Proof
+    let authority: TestAuthority
     let folder: TemporaryFolder
     let port: UInt16
     let directTLSPort: UInt16
@@ -25,9 +27,10 @@ struct ServerSite {
     ///   - domain: The domain to serve.
     ///   - accounts: Passwords by localpart.
     ///   - areFriends: Whether all accounts see each other.
+    ///   - proof: What accounts prove themselves by.
     ///   - root: What the server takes for the root of the file system; `nil` for the root.
     init(
-        domain: String, accounts: [String: String], areFriends: Bool, root: String? = nil
+        domain: String, accounts: [String: String], areFriends: Bool, proof: ServerKind.Proof, root: String? = nil
     ) throws(TestSupportError) {
         do throws(JIDError) {
             self.domain = try JID(domainpart: domain)
@@ -43,9 +46,10 @@ struct ServerSite {
         }
         self.accounts = accounts
         self.areFriends = areFriends
+        self.proof = proof
         folder = try TemporaryFolder(prefix: "xmpp-server", in: root.map { $0 + "/tmp" })
         (port, directTLSPort, webSocketPort) = (try FreePorts.take(), try FreePorts.take(), try FreePorts.take())
-        let authority = try TestAuthority()
+        authority = try TestAuthority()
         let certificate = try authority.issue(for: self.domain.asciiDomain, and: [.address("127.0.0.1")])
         certificateAuthorityFile = try folder.write(authority.certificate, to: "ca.pem")
         try folder.makeFolder("certificates")

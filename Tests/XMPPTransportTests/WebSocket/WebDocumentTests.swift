@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SocketIO
+import Testing
+
+@testable import XMPPTransport
+
+@Suite("Documents that a domain publishes (RFC 8615)", .timeLimit(.minutes(2)))
+struct WebDocumentTests {
+    /// Lends the end of one connection, and notes what is gone to.
+    private struct OneServer: StreamConnector {
+        let end: SocketTransport
+        let visits = Locked<[ConnectionTarget]>([])
+
+        func targets(for domain: String, override: ConnectionTarget?) async throws(ConnectError) -> [ConnectionTarget] {
+            []
+        }
+
+        func connect(
+            to target: ConnectionTarget, on executor: StreamExecutor
+        ) async throws(ConnectError) -> any ByteTransport {
+            visits.withLock { $0.append(target) }
+            return end
+        }
+    }
+
+    /// Asks a web server that has a certificate for `name` and answers in this way, whatever it is asked.
+    private func get(
+        _ answer: String, name: String = "example.org"
+    ) async throws -> (Result<[UInt8], WebDocument.Failure>, request: String, visits: [ConnectionTarget]) {
+        let root = try TestAuthority.root()
+        let leaf = try TestAuthority(
+            TestCertificateRequest(alternativeNames: DER.sequence([DER.dns(name)])), issuer: root)
+        let (ours, theirs) = (StreamExecutor(label: "test.client"), StreamExecutor(label: "test.web"))
+        let (client, server) = try SocketPair.transports(on: ours, and: theirs)
+        let tls = try TLSTransport(
+            over: server,
+            context: .server(certificate: .bytes(leaf.pem), privateKey: .bytes(leaf.key.pem)), role: .server,
+            mode: .direct)
+        let request = Locked<[UInt8]>([])
+        theirs.run {
+            tls.handshake(timeout: .seconds(60)) { result in
+                guard case .success = result else { return }
+                tls.start { event in
+                    guard case .received(let bytes) = event else { return }
+                    request.withLock { $0 += bytes }
+                    guard request.withLock({ $0.suffix(4) == Array("\r\n\r\n".utf8)[...] }) else { return }
+                    tls.send(Array(answer.utf8))
+                    tls.close()
+                }
+            }
+        }
+        let connector = OneServer(end: client)
+        let document = WebDocument(
+            host: "example.org", path: "/x", mediaType: "application/json", connector: connector,
+            context: try .client(trust: .pem(root.pem)))
+        let result: Result<[UInt8], WebDocument.Failure>
+        do throws(WebDocument.Failure) {
+            result = .success(try await document.get(on: ours, timeout: .seconds(60)))
+        } catch {
+            result = .failure(error)
+        }
+        theirs.run { tls.abort() }
+        let text = request.withLock { String(decoding: $0, as: UTF8.self) }
+        return (result, text, connector.visits.withLock { $0 })
+    }
+
+    @Test("the document is asked for by its host and kind, on a connection for it alone (RFC 9112 §3.2)")
+    func whole() async throws {
+        let (result, request, visits) = try await get("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
+        #expect(try result.get() == Array("abc".utf8))
+        #expect(request.hasPrefix("GET /x HTTP/1.1\r\nHost: example.org\r\nAccept: application/json\r\n"))
+        #expect(visits.map(\.authority) == ["example.org:443"])
+    }
+
+    @Test(
+        "another status is no document: a redirection is followed nowhere, to no other host and not to http",
+        arguments: [
+            (301, "Location: http://example.org/x\r\n"), (302, "Location: https://example.net/x\r\n"),
+            (307, "Location: /y\r\n"), (404, ""), (500, ""), (204, ""),
+        ])
+    func status(code: Int, field: String) async throws {
+        let (result, _, visits) = try await get("HTTP/1.1 \(code) x\r\n\(field)Content-Length: 0\r\n\r\n")
+        #expect(result == .failure(.status(code)))
+        #expect(visits.count == 1)
+    }
+
+    @Test(
+        "what is no answer, is cut off or has no end is none",
+        arguments: [
+            "220 mail ready\r\n\r\n", "<stream:stream>\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc",
+            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "",
+            "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: WebDocument.maximumBytes),
+        ])
+    func malformed(answer: String) async throws {
+        #expect(try await get(answer).0 == .failure(.malformed))
+    }
+
+    @Test("a web server that cannot prove the host is told nothing, not even what is asked for")
+    func impostor() async throws {
+        let (result, request, _) = try await get("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", name: "example.net")
+        guard case .failure(.insecure(.certificateNameMismatch)) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(request.isEmpty)
+    }
+}
