@@ -137,6 +137,22 @@ struct HistoryTests {
         }
     }
 
+    @Test("What is about a message is no line of the history: neither a retraction nor a reaction (XEP-0424, XEP-0444)")
+    func nothingToRead() async throws {
+        var options = LoopbackOptions()
+        options.offersArchive = true
+        try await LastingHarness.run(options: options, buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            try await daemon.call("retract", ["jid": "romeo@example.org", "id": "m1"])
+            try await daemon.call("react", ["jid": "romeo@example.org", "id": "m1", "emoji": ["👍"]])
+            try await daemon.call("send", ["to": ["romeo@example.org"], "text": "O Romeo"])
+            let all = try await daemon.call("history", ["jid": "romeo@example.org"])
+            #expect(bodies(all.objects("messages")) == ["O Romeo"] && all.objects("messages").count == 1)
+            let remote = try await daemon.call("history", ["jid": "romeo@example.org", "remote": true])
+            #expect(bodies(remote.objects("messages")) == ["O Romeo"] && remote.objects("messages").count == 1)
+        }
+    }
+
     @Test("A daemon for one command keeps nothing, and says so", arguments: ["history", "unread", "read", "ack"])
     func nothing(_ method: String) async throws {
         try await DaemonHarness.run { daemon in

@@ -172,11 +172,11 @@ extension AccountStore: StreamStateStore {
 }
 
 extension ArchivedMessage {
-    /// A message that is posted here; `nil` for one without a text.
+    /// A message that is posted here; `nil` for one with nothing to read, such as a retraction with its words for others.
     init?(posted message: Message, by account: JID, at moment: DateTime = .now) {
-        guard let to = message.to, message.body != nil else { return nil }
         var message = message
         message.from = account.bare
+        guard let to = message.to, ChatMessage(message, account: account).text != nil else { return nil }
         self.init(
             message: message, peer: to, isOutgoing: true, at: moment, originID: message.originID ?? message.id)
     }

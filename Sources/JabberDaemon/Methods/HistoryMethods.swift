@@ -29,8 +29,9 @@ enum HistoryMethods {
         } else {
             let store = try await session.keptStore()
             do throws(StorageError) {
-                found = try await store.archive.messages(query, of: session.jid).map { document($0, session) }
-                isWhole = found.count < query.limit
+                let kept = try await store.archive.messages(query, of: session.jid)
+                found = kept.compactMap { document($0, session) }
+                isWhole = kept.count < query.limit
             } catch {
                 throw ControlError(error, account: session.name)
             }
@@ -81,12 +82,11 @@ enum HistoryMethods {
         return (messages, page.isComplete)
     }
 
-    /// A message as history shows it.
-    private static func document(_ entry: ArchivedMessage, _ session: AccountSession) -> JSONObject {
+    /// A message as history shows it; `nil` for one that is about another, such as a retraction that an archive holds.
+    private static func document(_ entry: ArchivedMessage, _ session: AccountSession) -> JSONObject? {
         let chat = ChatMessage(entry.message, account: session.jid, source: .archive)
-        var document =
-            MessageDocument.documents(chat, session).first { $0.string("type") == "message" }
-            ?? EventDocument.heading("message", at: entry.at, session)
+        let documents = MessageDocument.documents(chat, session)
+        guard var document = documents.first(where: { $0.string("type") == "message" }) else { return nil }
         for key in ["api", "account", "type", "source", "stanzaId"] { document[key] = nil }
         document["at"] = .string(entry.at.description)
         document["direction"] = entry.isOutgoing ? "out" : "in"
