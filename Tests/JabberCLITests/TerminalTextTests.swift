@@ -73,8 +73,19 @@ struct TerminalTextTests {
     @Test("width counts columns; what does not fit ends in an ellipsis")
     func width() {
         #expect(TerminalText.width(of: "abc") == 3 && TerminalText.width(of: "日本") == 4)
-        #expect(TerminalText.width(of: "e\u{301}") == 1 && TerminalText.width(of: "👩‍💻") == 2)
+        #expect(TerminalText.width(of: "e\u{301}") == 1 && TerminalText.width(of: "🇨🇭") == 4)
         #expect(TerminalText.fit("abcdef", columns: 4) == "abc…" && TerminalText.fit("日本語", columns: 4) == "日…")
         #expect(TerminalText.fit("abc", columns: 3) == "abc" && TerminalText.fit("abc", columns: 0) == "")
+    }
+
+    @Test(
+        "no text takes more columns than were counted, whatever a terminal joins: it would go on where a line of ours begins",
+        arguments: [
+            ("👩‍💻", 4), ("👩‍👩‍👧‍👧", 8), ("⚡", 2), ("⌚", 2), ("❤️", 2), ("👍🏽", 4), ("क्षि", 3), ("각", 2), ("〈", 2),
+            ("x\u{20DD}", 1),
+        ])
+    func joined(_ text: String, columns: Int) {
+        #expect(TerminalText.width(of: text) == columns)
+        #expect(TerminalText.width(of: TerminalText.fit(String(repeating: text, count: 100), columns: 20)) <= 20)
     }
 }
