@@ -208,4 +208,23 @@ struct HistoryTests {
             #expect(four.bool("complete") == true, "the server says that this is all")
         }
     }
+
+    @Test("A message that says it is of the future is of now: it is not the newest for ever (XEP-0203 §4)")
+    func future() async throws {
+        var options = LoopbackOptions()
+        options.offersArchive = true
+        options.storesOfflineMessages = false
+        try await LastingHarness.run(options: options, buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            var message = Message(to: try JID("juliet@example.org"), body: "1", id: "in-1")
+            message.append(DelayedDelivery(stamp: try #require(DateTime("2999-01-01T00:00:00Z"))).element)
+            try await daemon.server.send(message, as: "romeo")
+            try await say(["2"], daemon)
+            let heard = try await heard(daemon, ["since": "1"], 2, afterGap: true)
+            #expect(heard.first?.string("at")?.hasPrefix("2999") == false)
+            let history = try await daemon.call("history", ["jid": "romeo@example.org"])
+            #expect(bodies(history.objects("messages")) == ["1", "2"])
+            #expect(history.objects("messages").allSatisfy { $0.string("at")?.hasPrefix("2999") == false })
+        }
+    }
 }

@@ -190,7 +190,8 @@ extension ArchivedMessage {
         let isOutgoing = isOutgoing ?? chat.isOutgoing
         self.init(
             message: chat.message, peer: chat.conversation, isOutgoing: isOutgoing,
-            at: moment ?? chat.delay?.stamp ?? .now,
+            // Not in the future, whoever says so: what is missing is looked for behind the newest (XEP-0203 §4).
+            at: moment.map { min($0, .now) } ?? chat.message.sentAt(),
             originID: chat.message.originID ?? (isOutgoing ? chat.message.id : nil),
             archiveID: chat.message.stanzaID(by: keeper).map { Name(by: keeper, id: $0) },
             isUnread: isUnread && !isOutgoing)

@@ -61,7 +61,7 @@ final class SessionNotes: Sendable {
             note(presence, from: from)
         case .subscriptionRequest(let request):
             guard let jid = request.from?.bare else { return }
-            note(SubscriptionRequest(jid: jid, text: request.status, at: request.delay?.stamp ?? .now))
+            note(SubscriptionRequest(jid: jid, text: request.status, at: request.sentAt()))
         case .connected, .serverKeyChanged, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .roster, .message,
             .messageBounced,
             .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted, .resumed, .notResumed,
@@ -78,7 +78,7 @@ final class SessionNotes: Sendable {
             }
             guard state.resources[from] != nil || state.resources.count < Self.maximumResources else { return }
             state.resources[from] = Buddy.Resource(
-                jid: from, presence: presence, since: presence.delay?.stamp ?? .now)
+                jid: from, presence: presence, since: presence.sentAt())
         }
     }
 

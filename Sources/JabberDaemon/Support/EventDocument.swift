@@ -64,7 +64,7 @@ enum EventDocument {
         guard presence.kind == .available || presence.kind == .unavailable, let from = presence.from,
             !session.notes.isThisSession(from)
         else { return nil }
-        var event = heading("presence", at: presence.delay?.stamp ?? .now, session)
+        var event = heading("presence", at: presence.sentAt(), session)
         event["from"] = .string(from.description)
         event["show"] = .string(ContactDocument.show(of: presence))
         if let status = presence.status { event["status"] = .string(status) }

@@ -28,7 +28,7 @@ enum MessageDocument {
         }
         // Last: who listens for one event more, and no further, is to have what there is to read.
         if let state = chat.chatState, !isRoom, !chat.isOutgoing {
-            var event = EventDocument.heading("state", at: chat.delay?.stamp ?? .now, session)
+            var event = EventDocument.heading("state", at: chat.message.sentAt(), session)
             event["from"] = .string(chat.sender.bare.description)
             event["state"] = .string(state.rawValue)
             events.append(event)
@@ -72,7 +72,7 @@ enum MessageDocument {
 
     /// What every message says of where it comes from.
     private static func beginning(_ type: String, _ chat: ChatMessage, _ session: AccountSession) -> JSONObject {
-        var event = EventDocument.heading(type, at: chat.delay?.stamp ?? .now, session)
+        var event = EventDocument.heading(type, at: chat.message.sentAt(), session)
         event["direction"] = chat.isOutgoing ? "out" : "in"
         event["from"] = chat.message.from.map { .string($0.description) }
         event["to"] = chat.message.to.map { .string($0.description) }

@@ -92,8 +92,7 @@ struct PresenceTracker: Sendable {
         guard isVisible(bare), wasOnline || contacts != nil || online.count < Self.maximumUnknownContacts else {
             return nil
         }
-        // A stamp in the future says nothing.
-        let since = presence.delay.map { min($0.stamp, now) } ?? now
+        let since = presence.sentAt(arrival: now)
         online[key, default: []].admit(
             Buddy.Resource(jid: from, presence: presence.kept, since: since), maximum: Self.maximumResources)
         return wasOnline ? .changed(buddy(bare)) : .cameOnline(buddy(bare))
