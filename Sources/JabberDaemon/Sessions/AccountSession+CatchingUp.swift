@@ -29,12 +29,12 @@ extension AccountSession {
     ///
     /// - Throws: `ControlError` as ``catchUp(on:)``.
     func catchUpRooms(on stream: XMPPStream) async throws(ControlError) {
-        for (room, nickname) in rooms.wanted {
-            try await catchUp(room, on: stream) { result, chat in
-                guard chat.message.kind == .groupchat, chat.message.from?.bare == room,
-                    var entry = ArchivedMessage(archived: result, chat, by: room)
+        for room in rooms.wanted {
+            try await catchUp(room.jid, on: stream) { result, chat in
+                guard chat.message.kind == .groupchat, chat.message.from?.bare == room.jid,
+                    var entry = ArchivedMessage(archived: result, chat, by: room.jid)
                 else { return nil }
-                entry.isOutgoing = chat.message.from?.resourcepart == nickname
+                entry.isOutgoing = room.isOwn(chat.message)
                 if entry.isOutgoing { entry.isUnread = false }
                 return (entry, chat.message.from?.resourcepart ?? "")
             }

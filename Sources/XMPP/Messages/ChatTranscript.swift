@@ -115,7 +115,8 @@ public struct ChatTranscript: Sendable, Hashable {
 
     private static func reactor(_ message: ChatMessage) -> String {
         guard message.message.kind == .groupchat else { return message.sender.bare.description }
-        return message.message.occupantID ?? message.sender.description
+        // Never the same as an address in the room: where the room gives no ids, anybody may write any (XEP-0421 §4).
+        return message.message.occupantID.map { "\(message.conversation) \($0)" } ?? message.sender.description
     }
 
     /// The latest entry that is meant: ids are not unique for ever.

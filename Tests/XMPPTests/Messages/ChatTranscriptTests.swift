@@ -188,4 +188,15 @@ struct ChatTranscriptTests {
         #expect(try Self.chat(x, from: "room@muc/nick").conversation == JID("room@muc/nick"))
         #expect(try Self.chat(x, from: "room@muc/nick", type: "groupchat").conversation == JID("room@muc"))
     }
+
+    @Test("an id that is written like somebody's address takes nobody's reactions away (XEP-0421 §4)")
+    func forgedOccupant() throws {
+        var transcript = ChatTranscript()
+        let room = { (nick: String) in "room@muc/\(nick)" }
+        transcript.add(try Self.chat("<body>x</body>\(Self.sid("s1"))", from: room("a"), type: "groupchat"))
+        transcript.add(try Self.chat(Self.react("s1", ["👍"]), from: room("b"), id: "m2", type: "groupchat"))
+        let forged = Self.react("s1", []) + Self.occupant(room("b"))
+        transcript.add(try Self.chat(forged, from: room("mallory"), id: "m3", type: "groupchat"))
+        #expect(transcript.entries[0].reactionCounts == ["👍": 1])
+    }
 }

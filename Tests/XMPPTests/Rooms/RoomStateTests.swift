@@ -211,4 +211,40 @@ struct RoomStateTests {
         _ = state.received(try Self.message("/juliet", "<body>x</body>", id: text), now: .zero)
         #expect(state.hasSentBack(text) && !state.hasSentBack(text + "!"))
     }
+
+    @Test("what one says hides nothing that another has said, whatever stands in a nickname")
+    func strangeNicknames() throws {
+        var state = try Self.joined()
+        let delay = "<delay xmlns='urn:xmpp:delay' from='coven@chat.example' stamp='2016-02-25T10:00:00Z'/>"
+        #expect(state.received(try Self.message("/witch a", "<body>c</body>", id: "b"), now: .zero) != nil)
+        #expect(state.received(try Self.message("/witch", "<body>b c</body>\(delay)", id: "a"), now: .zero) != nil)
+        let sid = { (id: String) in "<stanza-id xmlns='urn:xmpp:sid:0' by='coven@chat.example' id='\(id)'/>" }
+        let forged = sid("coven@chat.example/witch m9 d")
+        #expect(state.received(try Self.message("/hag", "<body>x</body>\(forged)", id: "y"), now: .zero) != nil)
+        #expect(state.received(try Self.message("/witch", "<body>d</body>\(delay)", id: "m9"), now: .zero) != nil)
+    }
+
+    @Test("who has taken the user's nickname over meanwhile is somebody else, where the room tells (XEP-0421)")
+    func takenNickname() throws {
+        let room = Room(Self.room, nickname: "juliet", hub: EventHub())
+        func enter(_ id: String?) throws {
+            let own = try Self.presence("juliet", [110], id: id)
+            room.update { state in
+                state.join(as: "juliet")
+                _ = state.received(own)
+                _ = state.disconnected()
+            }
+        }
+        func said(_ nickname: String, _ id: String?) throws -> Message {
+            let id = id.map { "<occupant-id xmlns='urn:xmpp:occupant-id:0' id='\($0)'/>" } ?? ""
+            return try Self.message("/\(nickname)", id)
+        }
+        let (own, other, untold) = (try said("juliet", "j"), try said("juliet", "x"), try said("juliet", nil))
+        let (renamed, witch) = (try said("jules", "j"), try said("witch", nil))
+        try enter(nil)
+        #expect(room.isOwn(own) && room.isOwn(other), "nothing tells them apart")
+        try enter("j")
+        #expect(room.isOwn(own) && !room.isOwn(other))
+        #expect(room.isOwn(untold) && !room.isOwn(witch) && room.isOwn(renamed))
+    }
 }

@@ -64,6 +64,15 @@ public final class Room: Sendable {
         shared.withLock { $0.state.phase == .joined ? $0.state.occupants[nickname] : nil }
     }
 
+    /// Whether the user has sent a message that the room tells of, though not to this session: who had the user's nickname meanwhile
+    /// is somebody else, where the room tells that (XEP-0421).
+    package func isOwn(_ message: Message) -> Bool {
+        guard message.from?.bare == jid else { return false }
+        let (nickname, own) = shared.withLock { ($0.state.nickname, $0.state.ownOccupantID) }
+        if let own, let id = message.occupantID { return id == own }
+        return message.from?.resourcepart == nickname
+    }
+
     /// What the room is about; `nil` for nothing.
     public var subject: String? { shared.withLock { $0.state.subject } }
 
@@ -252,9 +261,9 @@ package final class RoomDirectory: Sendable {
     /// The room that an address belongs to, if it is known.
     subscript(jid: JID) -> Room? { rooms.withLock { $0.isEmpty ? nil : $0[jid.bare] } }
 
-    /// The rooms that the user wants to be in, with the name to have there, sorted by address.
-    package var wanted: [(jid: JID, nickname: String)] {
-        all.filter { $0.wish != nil }.map { ($0.jid, $0.nickname) }.sorted { $0.0 < $1.0 }
+    /// The rooms that the user wants to be in, sorted by address.
+    package var wanted: [Room] {
+        all.filter { $0.wish != nil }.sorted { $0.jid < $1.jid }
     }
 
     /// Notes a room that the user was in when the program ran last: it is entered with the next session.

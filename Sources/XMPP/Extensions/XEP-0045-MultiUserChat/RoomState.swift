@@ -44,6 +44,8 @@ struct RoomState: Sendable {
     private(set) var subject: String?
     /// When the last message came, by the stream's clock.
     private(set) var lastMessage: Duration?
+    /// Who the user is to the room (XEP-0421), as of the last time there.
+    private(set) var ownOccupantID: String?
     /// The user's own messages that the room has sent back: the last ``maximumRemembered``.
     private var sentBack: [Trace] = []
     /// The ids of the user's own messages that were said in this stay and that the room has not sent back.
@@ -146,6 +148,7 @@ struct RoomState: Sendable {
             took(nick)
             phase = .joined
             occupants[nick] = occupant
+            ownOccupantID = occupant.occupantID
             return (codes.contains(201) ? [.unlock] : []) + [.event(.joined(occupant))]
         }
         occupants[nick] = occupant
