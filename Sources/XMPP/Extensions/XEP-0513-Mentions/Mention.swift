@@ -72,7 +72,7 @@ extension Message {
         element.children.compactMap { child in
             if let mention = Mention(child) { return mention }
             guard let reference = MessageReference(child), reference.kind == .mention, reference.anchor == nil,
-                reference.uri.hasPrefix("xmpp:"), let jid = try? JID(String(reference.uri.dropFirst(5)))
+                let jid = XMPPURI(reference.uri)?.jid
             else { return nil }
             return Mention(.address(jid), range: reference.range)
         }
