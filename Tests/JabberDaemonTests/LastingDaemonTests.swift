@@ -147,7 +147,8 @@ struct LastingDaemonTests {
             let security = try await daemon.status("juliet")["security"]
             #expect(security?["key"]?.stringValue == key && security?["previousKey"]?.stringValue == old)
             let all = try await heard(daemon, ["kind": ["account"], "count": 3, "since": "0"], 3)
-            let told = try #require(all.lazy.compactMap { $0["serverKey"]?.objectValue }.first, "\(all)")
+            let keys = all.compactMap { $0["serverKey"]?.objectValue }
+            let told = try #require(keys.first, "\(all)")
             #expect(told.string("host") == "example.org" && told.string("key") == key)
             #expect(told.string("previousKey") == old && told.string("issuer")?.isEmpty == false)
         }
