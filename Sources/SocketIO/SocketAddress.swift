@@ -119,6 +119,22 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the address means something else in each network, or nothing on the internet: loopback, private (RFC 1918,
+    /// RFC 4193), shared (RFC 6598) and link-local ones (RFC 3927, RFC 4291 §2.5.6).
+    package var isPrivate: Bool {
+        let bytes = hostBytes
+        let isMapped = bytes.count == 16 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF
+        let octets = isMapped ? Array(bytes.dropFirst(12)) : bytes
+        if octets.count == 4 {
+            switch (octets[0], octets[1]) {
+            case (10, _), (127, _), (192, 168), (169, 254), (100, 64...127), (172, 16...31): return true
+            default: return false
+            }
+        }
+        guard octets.count == 16 else { return isLoopback }
+        return isLoopback || octets[0] & 0xFE == 0xFC || (octets[0] == 0xFE && octets[1] & 0xC0 == 0x80)
+    }
+
     /// `192.0.2.1:5222`, `[2001:db8::1]:5222`, or the path.
     package var description: String {
         guard let port else { return host.isEmpty ? "unnamed socket" : host }

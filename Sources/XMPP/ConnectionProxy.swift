@@ -45,10 +45,15 @@ public struct ConnectionProxy: Sendable, CustomStringConvertible {
     public var description: String { proxy.description }
 }
 
+extension XMPPConfiguration {
+    /// Where connections come from, the proxy's included.
+    var route: any StreamConnector {
+        guard let proxy = proxy?.proxy else { return connector }
+        return ProxyConnector(proxy, over: connector, clock: clock)
+    }
+}
+
 extension XMPPStream {
     /// Where connections come from.
-    var connector: any StreamConnector {
-        guard let proxy = configuration.proxy?.proxy else { return configuration.connector }
-        return ProxyConnector(proxy, over: configuration.connector, clock: configuration.clock)
-    }
+    var connector: any StreamConnector { configuration.route }
 }

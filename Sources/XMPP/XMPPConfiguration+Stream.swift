@@ -21,7 +21,9 @@ extension XMPPConfiguration {
         policy.hasUsedChannelBinding = memory?.hasUsedChannelBinding == true
         policy.allowsWeakerLogin = allowsWeakerLogin
         let credentials: SASLCredentials
-        if let localpart = jid.localpart {
+        if looksOnly {
+            credentials = .nobody
+        } else if let localpart = jid.localpart {
             credentials = .account(
                 SASLAccount(
                     username: localpart, password: password?.secret, keys: password?.keptKeys,

@@ -128,6 +128,8 @@ public struct XMPPConfiguration: Sendable {
     package var observer: StreamObserver?
     /// Who counts what goes over the stream.
     package var meter: TrafficMeter?
+    /// Whether a stream goes as far as the features and no further: it logs nobody in, not even without an account.
+    package var looksOnly = false
     /// TLS contexts, shared by the copies of a configuration.
     package var tlsContexts = TLSContextCache()
     /// What domains publish about ways to reach them, shared by the copies of a configuration.

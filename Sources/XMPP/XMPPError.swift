@@ -77,6 +77,31 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The key that the server has shown, where its certificate was refused (``Code/certificateRejected``): whoever knows it to
     /// be the right one may name it in ``XMPPConfiguration/trust``.
     public var presentedKey: KeyFingerprint?
+    /// The certificates that the server has shown, its own first, where they were refused (``Code/certificateRejected``).
+    public var presentedCertificates: [ChannelSecurity.Certificate] = []
+
+    /// What is wrong with them.
+    public var certificateFault: CertificateFault?
+
+    /// What can be wrong with a server's certificate.
+    public enum CertificateFault: String, Sendable, Hashable, CaseIterable {
+        /// It is made out to others.
+        case name
+        /// Its time has run out, or that of one above it.
+        case expired
+        /// Its time has not begun.
+        case notYetValid
+        /// It vouches for itself.
+        case selfSigned
+        /// Nobody vouches for it who is trusted here.
+        case issuer
+        /// Its key is none of those that the account trusts.
+        case key
+        /// It was taken back.
+        case revoked
+        /// Something else.
+        case other
+    }
 
     /// Makes an error.
     public init(

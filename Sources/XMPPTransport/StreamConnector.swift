@@ -7,6 +7,9 @@ package protocol StreamConnector: Sendable {
     /// Whether web servers can be connected to as well, at their port 443. A stand-in for one server has none.
     var reachesWeb: Bool { get }
 
+    /// Whom it asks about names, for those who look at the answers themselves; `nil` where nobody is asked.
+    var names: NameSources? { get }
+
     /// The places to try for a domain, in order; at least one.
     ///
     /// - Parameters:
@@ -44,6 +47,9 @@ extension StreamConnector {
     /// No.
     package var reachesWeb: Bool { false }
 
+    /// Nobody.
+    package var names: NameSources? { nil }
+
     /// It is not asked.
     package func proof(
         of target: ConnectionTarget, domain: String, isGiven: Bool
@@ -66,6 +72,32 @@ package protocol VerifyingResolver: Sendable {
 
     /// The TLSA records of `name`, for example `_5222._tcp.xmpp.example.org`. Bounded in time; honours cancellation.
     func verifiedKeys(for name: String) async -> VerifiedAnswer<TLSARecord>
+
+    /// The addresses of one family that name servers have for `name`, without port. Bounded in time; honours cancellation.
+    func verifiedAddresses(for name: String, _ family: AddressFamily) async -> VerifiedAnswer<SocketAddress>
+}
+
+extension VerifyingResolver {
+    /// None.
+    package func verifiedAddresses(
+        for name: String, _ family: AddressFamily
+    ) async -> VerifiedAnswer<SocketAddress> { .insecure([]) }
+}
+
+/// A kind of address that name servers know.
+package enum AddressFamily: String, Sendable, Hashable, CaseIterable {
+    /// IPv4 (RFC 1035 §3.4.1).
+    case ipv4 = "A"
+    /// IPv6 (RFC 3596 §2.1).
+    case ipv6 = "AAAA"
+}
+
+/// Whom a connector asks about names.
+package struct NameSources: Sendable {
+    /// Asks for records whose signatures are verified.
+    package let verifier: any VerifyingResolver
+    /// Asks for the addresses that are connected to.
+    package let addresses: any AddressResolver
 }
 
 /// Asks for the addresses of a host: `getaddrinfo`, or a test's stand-in.

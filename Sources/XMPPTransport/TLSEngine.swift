@@ -58,7 +58,8 @@ final class TLSEngine {
     private let input: OpaquePointer
     private let output: OpaquePointer
     private var matchedName: PresentedName?
-    private var path: [TLSCertificate] = []
+    /// The certificates that lead to the peer's, its own first; of a peer that was refused, what it has shown.
+    private(set) var path: [TLSCertificate] = []
 
     /// Prepares a connection; nothing is sent before ``advanceHandshake()``.
     ///

@@ -106,6 +106,12 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         return engine.presentedKey
     }
 
+    /// The certificates that the server has shown, its own first, be they refused; empty before. 16 at most.
+    package var presentedCertificates: [TLSCertificate] {
+        checkQueue()
+        return engine.path
+    }
+
     /// Whether the server was offered a session to resume: where the handshake fails, that may be the reason.
     package var hasOfferedSession: Bool {
         checkQueue()

@@ -37,6 +37,7 @@ enum TLSVerification {
         let isPathValid = X509_verify_cert(store) == 1
         guard isPathValid, X509_STORE_CTX_get_error(store) == X509_V_OK else {
             engine.verificationError = CertificateReader.error(of: store)
+            engine.notePath(X509_STORE_CTX_get0_untrusted(store))
             return false
         }
         engine.noteMatchedRecord()

@@ -24,6 +24,8 @@ package struct UnboundResolver: ServiceResolver, VerifyingResolver {
 
     private static let typeSRV: Int32 = 33
     private static let typeTLSA: Int32 = 52
+    private static let typeA: Int32 = 1
+    private static let typeAAAA: Int32 = 28
 
     private let nameServers: NameServers
     private let timeout: Duration
@@ -73,10 +75,18 @@ package struct UnboundResolver: ServiceResolver, VerifyingResolver {
         await verified(name, Self.typeTLSA) { TLSARecord(wireFormat: $0) }
     }
 
+    /// The addresses of one family that name servers have for a name, and whether they are signed.
+    package func verifiedAddresses(
+        for name: String, _ family: AddressFamily
+    ) async -> VerifiedAnswer<SocketAddress> {
+        await verified(name, family == .ipv4 ? Self.typeA : Self.typeAAAA) { SocketAddress(hostBytes: $0) }
+    }
+
+    /// Where this side has no keys, everything is as if nobody had signed it.
     private func verified<Record>(
         _ name: String, _ type: Int32, _ read: ([UInt8]) -> Record?
     ) async -> VerifiedAnswer<Record> {
-        switch await ask(name, type, trustedKeys: trustedKeys, max(timeout, Self.verifyingTimeout)) {
+        switch await ask(name, type, trustedKeys: canVerify ? trustedKeys : nil, max(timeout, Self.verifyingTimeout)) {
         case .data(let list, let isSecure):
             let records = list.compactMap(read)
             return isSecure ? .secure(records) : .insecure(records)

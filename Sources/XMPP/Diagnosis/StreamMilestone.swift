@@ -24,9 +24,9 @@ package enum StreamMilestone: Sendable, Hashable {
 }
 
 /// A place where a domain's service may be.
-package struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
+public struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
     /// How a stream gets there.
-    package enum Way: String, Sendable, Hashable {
+    public enum Way: String, Sendable, Hashable {
         /// TCP, and TLS when the stream asks for it (RFC 6120 §5).
         case startTLS = "STARTTLS"
         /// TLS comes before the stream (XEP-0368).
@@ -36,12 +36,12 @@ package struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// `host:port`, or the address of a WebSocket.
-    package var endpoint: String
+    public var endpoint: String
     /// How a stream gets there.
-    package var way: Way
+    public var way: Way
 
     /// The endpoint, and how it is secured.
-    package var description: String {
+    public var description: String {
         "\(endpoint) (\(way.rawValue))"
     }
 }

@@ -63,20 +63,35 @@ extension XMPPStream {
 
     /// Gets a document of the domain's web server; `nil` when it is not to be had.
     private func webDocument(_ path: String, _ mediaType: String) async -> [UInt8]? {
-        let domain = configuration.jid.connectDomain
-        guard let context = try? configuration.tlsContexts.context(trusting: configuration.webTrustAnchors) else {
-            return nil
-        }
-        log(.step, "asking https://\(domain)\(path) for other ways")
-        let document = WebDocument(
-            host: domain, path: path, mediaType: mediaType, connector: connector, context: context,
-            clock: configuration.clock)
+        log(.step, "asking https://\(configuration.jid.connectDomain)\(path) for other ways")
         do throws(WebDocument.Failure) {
-            return try await document.get(on: executor, timeout: configuration.timeouts.tls)
+            return try await configuration.webDocument(path, mediaType, over: connector, on: executor)
         } catch {
             log(.step, "none: \(error)")
             return nil
         }
+    }
+}
+
+extension XMPPConfiguration {
+    /// What the domain publishes over HTTPS; `nil` where that is no such file.
+    func hostMeta(on executor: StreamExecutor) async throws(WebDocument.Failure) -> HostMeta? {
+        HostMeta(try await webDocument(HostMeta.path, "application/xrd+xml", over: route, on: executor))
+    }
+
+    /// Gets a document of the domain's web server.
+    fileprivate func webDocument(
+        _ path: String, _ mediaType: String, over connector: any StreamConnector, on executor: StreamExecutor
+    ) async throws(WebDocument.Failure) -> [UInt8] {
+        let context: TLSContext
+        do {
+            context = try tlsContexts.context(trusting: webTrustAnchors)
+        } catch {
+            throw .insecure(error)
+        }
+        let document = WebDocument(
+            host: jid.connectDomain, path: path, mediaType: mediaType, connector: connector, context: context, clock: clock)
+        return try await document.get(on: executor, timeout: timeouts.tls)
     }
 }
 

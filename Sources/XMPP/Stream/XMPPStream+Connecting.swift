@@ -188,7 +188,9 @@ extension XMPPStream {
         switch result {
         case .failure(let error):
             hasMissedTLSSession = tls.hasOfferedSession && !error.concernsCertificate
-            attemptEnd = XMPPError(error, domain: configuration.jid.asciiDomain, presentedKey: tls.presentedKey)
+            attemptEnd = XMPPError(
+                error, domain: configuration.jid.asciiDomain, presentedKey: tls.presentedKey,
+                certificates: tls.presentedCertificates)
             perform(machine.transportEnded("\(error)"))
         case .success(let properties):
             var security = ChannelSecurity(properties)
@@ -319,8 +321,12 @@ extension XMPPError {
 
     /// Why the channel could not be secured.
     ///
-    /// - Parameter presentedKey: SHA-256 of the key that the server has shown.
-    init(_ error: TLSError, domain: String, presentedKey: [UInt8]? = nil) {
+    /// - Parameters:
+    ///   - presentedKey: SHA-256 of the key that the server has shown.
+    ///   - certificates: What it has shown.
+    init(
+        _ error: TLSError, domain: String, presentedKey: [UInt8]? = nil, certificates: [TLSCertificate] = []
+    ) {
         let code: Code
         if error.concernsCertificate {
             code = .certificateRejected
@@ -330,6 +336,26 @@ extension XMPPError {
             code = .tlsFailed
         }
         self.init(code, "No secure connection for \(domain): \(error). Nothing secret was sent.")
-        if error.concernsCertificate { self.presentedKey = presentedKey.flatMap { KeyFingerprint($0) } }
+        if error.concernsCertificate {
+            self.presentedKey = presentedKey.flatMap { KeyFingerprint($0) }
+            presentedCertificates = certificates.map(ChannelSecurity.Certificate.init)
+            certificateFault = CertificateFault(error)
+        }
+    }
+}
+
+extension XMPPError.CertificateFault {
+    fileprivate init(_ error: TLSError) {
+        self =
+            switch error {
+            case .certificateNameMismatch: .name
+            case .expired: .expired
+            case .notYetValid: .notYetValid
+            case .selfSigned: .selfSigned
+            case .untrustedIssuer: .issuer
+            case .keyNotPinned: .key
+            case .revoked: .revoked
+            default: .other
+            }
     }
 }

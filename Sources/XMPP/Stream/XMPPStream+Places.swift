@@ -4,16 +4,19 @@ internal import XMPPCore
 internal import XMPPProtocol
 internal import XMPPTransport
 
-extension XMPPStream {
+extension XMPPConfiguration {
     /// The place that the user names, if any.
-    var override: ConnectionTarget? {
-        if let address = configuration.webSocket { return ConnectionTarget(address) }
-        return configuration.host.map {
-            ConnectionTarget(
-                host: $0, port: configuration.port,
-                security: configuration.hostSecurity == .directTLS ? .directTLS : .startTLS)
+    var givenPlace: ConnectionTarget? {
+        if let address = webSocket { return ConnectionTarget(address) }
+        return host.map {
+            ConnectionTarget(host: $0, port: port, security: hostSecurity == .directTLS ? .directTLS : .startTLS)
         }
     }
+}
+
+extension XMPPStream {
+    /// The place that the user names, if any.
+    var override: ConnectionTarget? { configuration.givenPlace }
 
     /// Where the server would like the session to be asked for (XEP-0198 §5). The certificate proves the domain there as
     /// everywhere; a place that the user names comes first.

@@ -31,10 +31,16 @@ public struct ChannelSecurity: Sendable, Hashable {
         public var subject: String
         /// Who issued it, as one line.
         public var issuer: String
+        /// Begin of its validity, ISO 8601 in UTC.
+        public var notBefore: String
         /// End of its validity, ISO 8601 in UTC.
         public var notAfter: String
+        /// The names it is made out to; an authority's has none as a rule.
+        public var names: [String]
         /// SHA-256 of it, 32 bytes.
         public var fingerprint: [UInt8]
+        /// What its key is known by; `nil` where that cannot be read.
+        public var keyFingerprint: KeyFingerprint?
     }
 
     /// `TLSv1.2` or `TLSv1.3`.
@@ -64,6 +70,8 @@ public struct ChannelSecurity: Sendable, Hashable {
     public var tlsa: TLSA?
     /// Whether the TLS session of an earlier connection went on: the certificate is that one's, validated once more.
     public var isResumed: Bool
+    /// The application protocol that was agreed on (RFC 7301), `xmpp-client` with direct TLS; `nil` for none.
+    public var applicationProtocol: String?
 }
 
 extension ChannelSecurity {
@@ -82,7 +90,8 @@ extension ChannelSecurity {
             names: certificate?.names.map(\.description) ?? [], proof: proof,
             matchedName: properties.matchedName?.description, fingerprint: certificate?.fingerprint ?? [],
             keyFingerprint: certificate.flatMap { KeyFingerprint($0.keyFingerprint) },
-            certificates: properties.certificates.map(Certificate.init), tlsa: nil, isResumed: properties.isResumed)
+            certificates: properties.certificates.map(Certificate.init), tlsa: nil, isResumed: properties.isResumed,
+            applicationProtocol: properties.applicationProtocol)
     }
 }
 
@@ -99,9 +108,10 @@ extension ChannelSecurity.TLSA {
 }
 
 extension ChannelSecurity.Certificate {
-    fileprivate init(_ certificate: TLSCertificate) {
+    init(_ certificate: TLSCertificate) {
         self.init(
-            subject: certificate.subject, issuer: certificate.issuer, notAfter: certificate.notAfter,
-            fingerprint: certificate.fingerprint)
+            subject: certificate.subject, issuer: certificate.issuer, notBefore: certificate.notBefore,
+            notAfter: certificate.notAfter, names: certificate.names.map(\.description),
+            fingerprint: certificate.fingerprint, keyFingerprint: KeyFingerprint(certificate.keyFingerprint))
     }
 }

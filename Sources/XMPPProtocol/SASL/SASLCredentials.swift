@@ -8,6 +8,8 @@ package enum SASLCredentials: Sendable {
     case account(SASLAccount)
     /// No account: a temporary one is asked for (XEP-0175).
     case anonymous
+    /// Nothing: what is offered is looked at, and nobody logs in.
+    case nobody
 }
 
 /// A user name and what proves it.

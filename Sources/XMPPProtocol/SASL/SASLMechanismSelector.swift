@@ -75,6 +75,8 @@ package struct SASLMechanismSelector: Sendable {
         switch credentials {
         case .anonymous:
             if offered.contains(.anonymous) { return SASLSelection(name: .anonymous, binding: .none) }
+        case .nobody:
+            break
         case .account(let account):
             if account.showsCertificate, offered.contains(.external), security == .verifiedTLS {
                 return SASLSelection(name: .external, binding: .none)
@@ -164,17 +166,27 @@ package struct SASLMechanismSelector: Sendable {
     }
 
     private func reason(against name: SASLMechanismName) -> SASLSelectionError.Reason {
-        let isPlus = Self.scram.contains { $0.plus == name }
-        let isOther = [.plain, .anonymous, .oauthBearer, .external].contains(name)
-        let isKnown = isPlus || isOther || Self.scram.contains { $0.plain == name }
-        guard isKnown else { return .unknown }
-        guard case .account(let account) = credentials else { return .notAnonymous }
+        guard Self.isKnown(name) else { return .unknown }
+        let account: SASLAccount
+        switch credentials {
+        case .anonymous: return .notAnonymous
+        case .nobody: return .noLogin
+        case .account(let known): account = known
+        }
         if name == .anonymous { return .notAskedFor }
         if name == .external { return .needsCertificate }
         if name == .oauthBearer { return bearerObstacle(for: account) ?? .needsAccessToken }
         if name == .plain { return plainObstacle(for: account) ?? .needsPassword }
-        if isPlus { return bindings.isEmpty ? .needsChannelBinding : .needsPassword }
+        if Self.scram.contains(where: { $0.plus == name }) {
+            return bindings.isEmpty ? .needsChannelBinding : .needsPassword
+        }
         return mayBeUnbound ? .needsPassword : .unboundNow
+    }
+
+    /// Whether this library has a mechanism at all.
+    package static func isKnown(_ name: SASLMechanismName) -> Bool {
+        [.plain, .anonymous, .oauthBearer, .external].contains(name)
+            || scram.contains { $0.plus == name || $0.plain == name }
     }
 
     /// Whether the server offers channel binding at all, be it with mechanisms that are not known here.

@@ -19,7 +19,12 @@ extension SASLSelection {
         nonce: String,
         limits: SCRAMLimits = SCRAMLimits()
     ) throws(SASLError) -> any SASLMechanism {
-        guard case .account(let account) = credentials else { return AnonymousMechanism() }
+        let account: SASLAccount
+        switch credentials {
+        case .anonymous: return AnonymousMechanism()
+        case .nobody: throw .missingPassword
+        case .account(let known): account = known
+        }
         if let scram = SASLMechanismSelector.scram.first(where: { $0.plain == name || $0.plus == name }) {
             return try SCRAMMechanism(
                 digest: scram.digest, username: account.username,

@@ -42,6 +42,8 @@ package struct SASLSelectionError: Error, Hashable, Sendable {
         case notAskedFor
         /// It logs in to an account, where an anonymous login was asked for.
         case notAnonymous
+        /// No login was asked for at all.
+        case noLogin
     }
 
     /// One offered mechanism with the reason why it is not used.
@@ -111,6 +113,7 @@ extension SASLSelectionError.Reason: CustomStringConvertible {
         case .needsCertificate: "needs a client certificate"
         case .notAskedFor: "anonymous login was not asked for"
         case .notAnonymous: "not an anonymous login"
+        case .noLogin: "no login was asked for"
         }
     }
 }

@@ -11,10 +11,14 @@ struct HostMeta: Sendable, Hashable {
     static let maximumAddresses = 4
     /// The relation of a WebSocket (XEP-0156 §3).
     static let webSocketRelation = "urn:xmpp:alt-connections:websocket"
+    /// The relation of BOSH (XEP-0156 §3, XEP-0206).
+    private static let boshRelation = "urn:xmpp:alt-connections:xbosh"
     private static let namespace = "http://docs.oasis-open.org/ns/xri/xrd-1.0"
 
     /// Where WebSockets are, in the file's order; those in the clear are left out.
     let webSockets: [WebSocketAddress]
+    /// Whether it names a place for BOSH over HTTPS, which this library does not speak.
+    let namesBOSH: Bool
 
     /// Reads the file.
     ///
@@ -30,7 +34,7 @@ struct HostMeta: Sendable, Hashable {
         for case .element(let link) in outcome.events where link.isNamed("Link", namespace: Self.namespace) {
             links.append((link["rel"], link["href"]))
         }
-        webSockets = Self.webSockets(of: links)
+        self.init(links)
     }
 
     /// Reads the same in JSON (RFC 6415 Appendix A).
@@ -38,7 +42,12 @@ struct HostMeta: Sendable, Hashable {
     /// - Parameter file: The file, as it was read.
     init(_ file: JSONObject) {
         let links = (file["links"]?.arrayValue ?? []).compactMap(\.objectValue)
-        webSockets = Self.webSockets(of: links.map { ($0.string("rel"), $0.string("href")) })
+        self.init(links.map { ($0.string("rel"), $0.string("href")) })
+    }
+
+    private init(_ links: [(relation: String?, address: String?)]) {
+        webSockets = Self.webSockets(of: links)
+        namesBOSH = links.contains { $0.relation == Self.boshRelation && $0.address?.hasPrefix("https://") == true }
     }
 
     private static func webSockets(of links: [(relation: String?, address: String?)]) -> [WebSocketAddress] {
