@@ -182,5 +182,9 @@ struct Job: Sendable {
         #expect(report.json.bool("ok") == true)
         let steps = report.json["steps"]?.arrayValue ?? []
         #expect(steps.last?["step"] == "ping")
+        let endpoints = report.json["endpoints"]?.arrayValue ?? []
+        #expect(!endpoints.isEmpty && endpoints.allSatisfy { $0["ok"] == true && $0["chain"] != nil }, "\(endpoints)")
+        let core = report.json["compliance"]?.arrayValue?.first
+        #expect(core?["category"] == "core" && core?["level"] == "core" && core?["finding"] == "met", "\(report.json)")
     }
 }

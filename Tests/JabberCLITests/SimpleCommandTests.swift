@@ -247,23 +247,6 @@ struct SimpleCommandTests {
         #expect(json.output == JSONValue.object(row.result).text + "\n")
     }
 
-    @Test("on a terminal what diag has found is wrapped, not cut")
-    func wrapsDiagnosis() async {
-        let detail = "CN=example.org, issued by CN=R11, valid until 2027-01-02, proved by the name example.org"
-        let result: JSONValue = [
-            "ok": true, "steps": [["step": "certificate", "state": "ok", "detail": .string(detail)]],
-        ]
-        let run = await jabberctl(
-            "diag", "--color=never", daemon: FakeDaemon("diag", result), in: Surroundings(isTerminal: true, width: 60))
-        #expect(
-            run.lines == [
-                "STEP         STATE  DETAIL",
-                "certificate  ok     CN=example.org, issued by CN=R11, valid",
-                "                    until 2027-01-02, proved by the name",
-                "                    example.org",
-            ])
-    }
-
     @Test(
         "on a terminal an empty list is a sentence on standard error, and no table",
         arguments: [

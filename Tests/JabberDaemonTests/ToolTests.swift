@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @testable import JabberDaemon
 
-@Suite("ping, version-of, disco, raw and diag")
+@Suite("ping, version-of, disco and raw")
 struct ToolTests {
     @Test("ping measures the own server unless another is named (XEP-0199)")
     func ping() async throws {
@@ -109,76 +109,6 @@ struct ToolTests {
         try await DaemonHarness.run { daemon in
             #expect(await daemon.failure("raw", ["xml": .string(xml)])?.exit == .badData)
             #expect(await daemon.server.openConnections == 0)
-        }
-    }
-
-    private static let way = ["srv", "connect", "tls", "certificate", "stream", "login", "bind", "ping"]
-
-    @Test("diag takes every step in order, with what was found")
-    func diagnosis() async throws {
-        try await DaemonHarness.run { daemon in
-            let result = try await daemon.call("diag")
-            #expect(result.bool("ok") == true)
-            #expect(result.string("target") == "example.org")
-            let steps = result.objects("steps")
-            #expect(steps.map { $0.string("step") } == Self.way)
-            #expect(steps.dropFirst().allSatisfy { $0.string("state") == "ok" })
-            func detail(_ step: String) -> String {
-                steps.first { $0.string("step") == step }?.string("detail") ?? ""
-            }
-            #expect(detail("connect").contains("127.0.0.1:\(daemon.server.port)"))
-            #expect(detail("tls").hasPrefix("TLSv1.3"))
-            #expect(detail("certificate").contains("proved by the name example.org"))
-            #expect(detail("stream").contains("SCRAM-SHA-512"))
-            #expect(detail("login").hasPrefix("with SCRAM-SHA-512"))
-            #expect(detail("bind").hasPrefix("juliet@example.org/"))
-            #expect(detail("certificate").contains("above it CN=swift-xmpp test authority, valid until"))
-            let security = result["security"]
-            #expect(security?["verified"] == "pkix" && security?["resumed"] == false)
-            #expect(security?["mechanism"] == "SCRAM-SHA-512" && security?["roundTrips"] == 8)
-            #expect(detail("certificate").contains(security?["key"]?.stringValue ?? "no key"))
-            let chain = security?["chain"]?.arrayValue ?? []
-            #expect(chain.map { $0["subject"] } == ["CN=swift-xmpp test server", "CN=swift-xmpp test authority"])
-            #expect(chain.first?["fingerprint"] == security?["fingerprint"])
-            let phases = result.objects("phases")
-            #expect(phases.map { $0.string("phase") } == ["lookup", "connection", "tls", "authentication", "session"])
-            #expect(phases.map { $0.int("roundTrips") } == [0, 0, 3, 3, 2])
-        }
-    }
-
-    @Test("diag of a domain needs no account")
-    func domain() async throws {
-        try await DaemonHarness.run(password: nil) { daemon in
-            var session = daemon.session
-            session["jid"] = nil
-            let result = try await daemon.call("diag", ["target": "example.org", "session": .object(session)])
-            #expect(result.bool("ok") == true)
-            let states = result.objects("steps").map { $0.string("state") }
-            #expect(states == ["skipped", "ok", "ok", "ok", "ok", "skipped", "skipped", "skipped"])
-        }
-    }
-
-    @Test("diag names the step that failed, and why")
-    func failedStep() async throws {
-        var options = LoopbackOptions()
-        options.certificateFlaw = .expired
-        try await DaemonHarness.run(options: options) { daemon in
-            let result = try await daemon.call("diag")
-            #expect(result.bool("ok") == false)
-            #expect(result["error"]?["exit"] == 76)
-            let failed = result.objects("steps").filter { $0.string("state") == "failed" }
-            #expect(failed.map { $0.string("step") } == ["certificate"])
-            #expect(failed.first?.string("detail")?.contains("expired") == true)
-            // Whoever knows it may pin it.
-            let detail = try #require(failed.first?.string("detail"))
-            #expect(detail.contains(/The SHA-256 fingerprint of the key that it showed is [0-9a-f]{64}\./), "\(detail)")
-            #expect(result.objects("phases").map { $0.string("phase") } == ["lookup", "connection"])
-        }
-        try await DaemonHarness.run(password: "wrong") { daemon in
-            let result = try await daemon.call("diag")
-            let failed = result.objects("steps").filter { $0.string("state") == "failed" }
-            #expect(failed.map { $0.string("step") } == ["login"])
-            #expect(result["error"]?["exit"] == 77)
         }
     }
 }

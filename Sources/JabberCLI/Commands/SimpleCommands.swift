@@ -124,6 +124,7 @@ enum SimpleCommands {
             try context.output.write(lines: [TerminalText.block(field(result))])
         } else {
             try context.output.show(result, records)
+            if command.method == "diag" { try context.output.show(sections: DiagnosisSections.all(result)) }
         }
         for warning in result["warnings"]?.stringsValue ?? [] where context.options.form == .human {
             context.output.note("warning: \(warning)")

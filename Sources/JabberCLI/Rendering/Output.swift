@@ -74,6 +74,17 @@ struct Output: Sendable {
         }
     }
 
+    /// Writes more tables below the first one, for a person: each with a blank line before it; in a pipe each row begins with the
+    /// title of its table.
+    func show(sections: [(title: String, records: Records)]) throws(ControlError) {
+        guard options.form == .human, options.field == nil, options.fields == nil else { return }
+        for (title, records) in sections {
+            let lines =
+                environment.isOutputTerminal ? [""] + aligned(records) : tabbed(records).map { "\(title)\t\($0)" }
+            try write(lines: lines)
+        }
+    }
+
     private func show(_ field: String, of records: Records) throws(ControlError) {
         let values = records.rows.compactMap { $0.value(at: field) }.filter { $0 != .null }
         switch options.form {

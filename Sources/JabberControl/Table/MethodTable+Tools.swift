@@ -69,31 +69,6 @@ extension MethodTable {
         return command
     }
 
-    private static var diag: CommandSpec {
-        var command = CommandSpec("diag", .tools, "examine the way to a server, step by step")
-        command.details = [
-            "Shows DNS, the addresses, TLS and the certificate, login mechanisms and round trips. With a domain only what "
-                + "needs no account is examined."
-        ]
-        command.arguments = [
-            ArgumentSpec("TARGET", optional: true, "a domain, or the name of an account; without it, the account")
-        ]
-        command.result =
-            [
-                api, FieldSpec("target", "string", "the domain"),
-                FieldSpec("ok", "boolean", "whether every step went well"),
-                FieldSpec("steps", "array", "in the order in which they were taken"),
-                FieldSpec("steps[].step", "string", "srv, connect, tls, certificate, stream, login, bind, ping"),
-                FieldSpec("steps[].state", "string", "ok, failed or skipped"),
-                FieldSpec("steps[].milliseconds", "number", "how long it took; absent when skipped"),
-                FieldSpec("steps[].detail", "string", "what was found, for people"),
-            ] + security("") + [
-                FieldSpec("error", "object", "why it ended early: code, exit, message, retry")
-            ]
-        command.recordKey = "steps"
-        return command
-    }
-
     private static var bugReport: CommandSpec {
         var command = CommandSpec("bugreport", .tools, "print what helps to understand a fault")
         command.details = [

@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
+internal import SocketIO
 internal import XMPP
 
-/// `diag`: the way to a server, step by step, on a stream of its own.
+/// `diag`: what a domain's service looks like from here, and the way to a session there, step by step, on a stream of its own.
 enum DiagnosisMethod {
+    /// The part of the caller's time that goes to looking; the rest is left for telling, on a machine that is busy too.
+    private static let share = 0.75
+
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         var (configuration, hasAccount) = try await target(call)
         // Under the name of the session it would end that; and what is examined is the whole way, not the short one.
         configuration.loginMemory = InMemoryLoginMemoryStore()
         configuration.resumesTLS = false
+        // Without an account nobody logs in, not even where no account is needed.
+        configuration.looksOnly = !hasAccount
+        let limit = (call.patience ?? .seconds(60)) * share
         let report = DiagnosisReport(hasAccount: hasAccount, proxy: configuration.proxy?.description)
-        await lookUp(configuration, report)
-        let facts = await connect(configuration, report)
-        return report.result(target: configuration.jid.domainpart, facts: facts)
+        let examined = configuration
+        async let surveyed = ServerSurvey.take(of: examined, within: limit)
+        let (facts, evidence) = await connect(examined, report, within: limit)
+        let survey = await surveyed
+        tell(survey.names, configuration, report)
+        var result = report.result(target: configuration.jid.domainpart, facts: facts)
+        result.merge(SurveyDocument.make(survey))
+        if var evidence {
+            survey.complete(&evidence)
+            result["compliance"] = SurveyDocument.compliance(ComplianceReport(evidence))
+        }
+        return result
     }
 
     /// What is examined: an account, or a domain without one.
@@ -39,39 +55,66 @@ enum DiagnosisMethod {
         return (try SessionSettings(account).configuration, false)
     }
 
-    private static func lookUp(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async {
-        if let given = configuration.webSocket?.description ?? configuration.host {
-            return report.skipped("srv", "the host is given: \(given)")
+    /// The step `srv`.
+    private static func tell(_ names: NameReport?, _ configuration: XMPPConfiguration, _ report: DiagnosisReport) {
+        guard let names else {
+            let reason =
+                if let given = configuration.webSocket?.description ?? configuration.host {
+                    "the host is given: \(given)"
+                } else if let proxy = configuration.proxy {
+                    "\(proxy) looks names up; it cannot be asked for SRV records"
+                } else {
+                    "no name servers are asked"
+                }
+            return report.skipped("srv", reason)
         }
-        if let proxy = configuration.proxy {
-            return report.skipped("srv", "\(proxy) looks names up; it cannot be asked for SRV records")
+        let answers = names.answers.filter { $0.type == .service }
+        let time = answers.map(\.duration).max()
+        let lines = answers.flatMap { answer in
+            answer.records.map { "\(answer.name.split(separator: ".").prefix(2).joined(separator: ".")) \($0)" }
         }
-        let start = SystemMoment.now
-        do throws(XMPPError) {
-            let lines = try await ServiceRecords.lines(for: configuration.jid)
-            report.done(
-                "srv", SystemMoment.now - start,
-                lines.isEmpty ? "no records: the domain itself, port 5222" : lines.joined(separator: "; "))
-        } catch {
-            report.failed("srv", SystemMoment.now - start, error)
+        if !answers.isEmpty, answers.allSatisfy({ $0.reason != nil }), let reason = answers.first?.reason {
+            return report.failed("srv", time, reason)
         }
+        report.done(
+            "srv", time, lines.isEmpty ? "no records: the domain itself, port 5222" : lines.joined(separator: "; "))
     }
 
-    /// - Returns: What protects the channel, as far as it was reached.
-    private static func connect(_ configuration: XMPPConfiguration, _ report: DiagnosisReport) async -> JSONObject {
+    /// - Returns: What protects the channel, as far as it was reached, and what the server has, where a session was.
+    private static func connect(
+        _ configuration: XMPPConfiguration, _ report: DiagnosisReport, within limit: Duration
+    ) async -> (JSONObject, ComplianceEvidence?) {
         var configuration = configuration
         configuration.observer = StreamObserver(milestone: { report.reached($0) })
         let stream = XMPPStream(configuration)
         report.begin()
-        do throws(XMPPError) {
-            try await stream.connect()
-            let time = try await stream.ping()
-            report.done("ping", time, "the server answers")
+        let start = SystemMoment.now
+        var evidence: ComplianceEvidence?
+        do {
+            try await Race.run(within: limit) { () throws(ControlError) in
+                do throws(XMPPError) {
+                    try await stream.connect()
+                    let time = try await stream.ping()
+                    report.done("ping", time, "the server answers")
+                } catch {
+                    // Who called it off has something better to tell.
+                    if error.code != .cancelled { report.ended(error) }
+                }
+            }
+            if await stream.isEstablished {
+                let rest = max(.milliseconds(1), limit - (SystemMoment.now - start))
+                evidence = try await Race.run(within: rest) { () throws(ControlError) in
+                    await stream.complianceEvidence()
+                }
+            }
         } catch {
-            report.ended(error)
+            report.ended(XMPPError(.timedOut, "There was no session within \(limit.spoken)."))
         }
-        let facts = await stream.securityDocument()
+        var facts = await stream.securityDocument()
+        if let features = await stream.features {
+            facts["features"] = .array(SurveyDocument.namespaces(features).map(JSONValue.string))
+        }
         await stream.disconnect()
-        return facts
+        return (facts, evidence)
     }
 }

@@ -12,7 +12,10 @@ final class DiagnosisReport: Sendable {
     private struct State {
         var steps: [(name: String, document: JSONObject)] = []
         var last = SystemMoment.now
-        var places = 0
+        var places: [StreamPlace] = []
+        var losers: [(place: StreamPlace, reason: String)] = []
+        var present: StreamPlace?
+        var winner: StreamPlace?
         var features: StreamFeatures?
         var error: ControlError?
     }
@@ -42,20 +45,21 @@ final class DiagnosisReport: Sendable {
     }
 
     /// A step failed; what comes after it may be tried all the same.
-    func failed(_ step: String, _ time: Duration, _ error: XMPPError) {
-        note(step, "failed", time, error.message)
+    func failed(_ step: String, _ time: Duration?, _ reason: String) {
+        note(step, "failed", time, reason)
     }
 
     /// The stream has come further.
     func reached(_ milestone: StreamMilestone) {
         switch milestone {
         case .resolved(let places):
-            state.withLock { $0.places = places.count }
+            state.withLock { state in state.places += places.filter { !state.places.contains($0) } }
             if places.count > 1 {
                 done("srv", nil, "in this order: " + places.map(\.description).joined(separator: ", "))
             }
             begin()
         case .connected(let place):
+            state.withLock { $0.present = place }
             done("connect", lap(), place.description + (proxy.map { " through \($0)" } ?? ""))
         case .secured(let security):
             done(
@@ -63,6 +67,7 @@ final class DiagnosisReport: Sendable {
             done("certificate", nil, Self.describe(security))
         case .offered(let features):
             offered(features)
+            state.withLock { if features.offersKnownMechanism { $0.winner = $0.present } }
         case .authenticated(let mechanism):
             done("login", lap(), "with \(mechanism); \(offers)")
         case .established(let jid):
@@ -70,8 +75,9 @@ final class DiagnosisReport: Sendable {
         case .redirected(let place):
             done("stream", lap(), "the server sends us on to \(place)")
         case .failed(let place, let error):
+            state.withLock { $0.losers.append((place, Self.text(of: error))) }
             // Of a single place the end of the attempt tells.
-            guard state.withLock({ $0.places > 1 }) else { return }
+            guard state.withLock({ $0.places.count > 1 }) else { return }
             note("connect", "failed", lap(), "\(place): \(Self.text(of: error))")
         }
     }
@@ -99,7 +105,9 @@ final class DiagnosisReport: Sendable {
     /// The attempt ended with an error: the first step that was not reached is the one that failed.
     func ended(_ error: XMPPError) {
         let reached = state.withLock { Set($0.steps.map(\.name)) }
-        let isMissingAccount = !hasAccount && (error.code == .noMechanism || error.code == .authenticationRefused)
+        let isMissingAccount =
+            !hasAccount && error.code == .noMechanism
+            && state.withLock { $0.features?.offersKnownMechanism == true }
         if isMissingAccount {
             for step in ["login", "bind", "ping"] where !reached.contains(step) { skipped(step, "no account") }
             return
@@ -111,7 +119,8 @@ final class DiagnosisReport: Sendable {
         }
         if !isTold { note(failed, "failed", lap(), Self.text(of: error)) }
         let done = state.withLock { Set($0.steps.map(\.name)) }
-        for step in Self.steps where !done.contains(step) { skipped(step, "not reached") }
+        // What name servers say is told by itself.
+        for step in Self.steps.dropFirst() where !done.contains(step) { skipped(step, "not reached") }
     }
 
     /// What went wrong, with the key of a certificate that was refused: whoever knows it may pin it.
@@ -148,9 +157,46 @@ final class DiagnosisReport: Sendable {
             "api": .integer(Int64(ProductVersion.api.upperBound)), "target": .string(target),
             "ok": .bool(error == nil), "steps": .array(ordered.map { .object($0.element.document) }),
         ]
+        result["race"] = .object(race)
         result.merge(facts)
         if let error { result["error"] = .object(error.json) }
         return result
+    }
+
+    /// Which places a login would try, in order, which of them failed, and which won and why.
+    private var race: JSONObject {
+        let (places, losers, winner) = state.withLock { state in
+            var losers = state.losers
+            // What ended the whole attempt happened at the place that it was at.
+            if state.winner == nil, let error = state.error, let place = state.present {
+                losers.append((place, error.message))
+            }
+            return (state.places, losers, state.winner)
+        }
+        func document(_ place: StreamPlace) -> JSONObject {
+            ["endpoint": .string(place.endpoint), "way": .string(SurveyDocument.word(place.way))]
+        }
+        var race: JSONObject = [
+            "places": .array(
+                places.map { place -> JSONValue in
+                    var object = document(place)
+                    let reason = losers.first { $0.place == place }?.reason
+                    let word = place == winner ? "won" : reason != nil ? "failed" : "untried"
+                    object["state"] = .string(word)
+                    if let reason, place != winner { object["reason"] = .string(reason) }
+                    return .object(object)
+                })
+        ]
+        if let winner {
+            var object = document(winner)
+            let why =
+                places.first == winner
+                ? "it comes first, and answered in time"
+                : places.contains(winner) ? "those before it failed, or were slower" : "the server sent us on to it"
+            object["why"] = .string(why)
+            race["winner"] = .object(object)
+        }
+        return race
     }
 
     private func lap() -> Duration {

@@ -48,7 +48,10 @@ struct EndpointProbe: Sendable {
             connectionTime: usual.connected.map { $0 - usual.start }, certificates: certificates(usual),
             proofs: [], isPrivateAddress: isNamed && address?.isPrivate == true)
         if let proof = proof(usual, .authority) { endpoint.proofs.append(proof) }
-        if let bySignedRecords, let proof = proof(bySignedRecords, .dane) { endpoint.proofs.append(proof) }
+        // Records that say nothing that can be used leave it to authorities (RFC 7671 §2.3).
+        if let bySignedRecords, let proof = proof(bySignedRecords, .dane), proof.kind == .dane {
+            endpoint.proofs.append(proof)
+        }
         // What counts is what a login of this account would meet.
         let decisive = isStrict ? bySignedRecords ?? usual : usual
         endpoint.securingTime = time(from: decisive.connected, to: decisive.secured)
@@ -74,7 +77,7 @@ struct EndpointProbe: Sendable {
         if let security = sight.security { return SurveyedEndpoint.Proof(kind: security.proof, refusal: nil) }
         guard let error = sight.error, error.code == .certificateRejected else { return nil }
         let isPinned = if case .keys = configuration.trust { true } else { false }
-        return SurveyedEndpoint.Proof(kind: isPinned ? .pinnedKey : kind, refusal: error)
+        return SurveyedEndpoint.Proof(kind: isPinned && kind == .authority ? .pinnedKey : kind, refusal: error)
     }
 
     /// Why a login would fail: that nobody logs in here is no reason.

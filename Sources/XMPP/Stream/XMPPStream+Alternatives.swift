@@ -90,7 +90,8 @@ extension XMPPConfiguration {
             throw .insecure(error)
         }
         let document = WebDocument(
-            host: jid.connectDomain, path: path, mediaType: mediaType, connector: connector, context: context, clock: clock)
+            host: jid.connectDomain, path: path, mediaType: mediaType, connector: connector, context: context,
+            clock: clock)
         return try await document.get(on: executor, timeout: timeouts.tls)
     }
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import JabberControl
+import Testing
+import XMPP
+import XMPPTestSupport
+
+@testable import JabberDaemon
+
+@Suite("diag", .timeLimit(.minutes(5)))
+struct DiagnosisTests {
+    private static let way = ["srv", "connect", "tls", "certificate", "stream", "login", "bind", "ping"]
+
+    @Test("diag takes every step in order, with what was found")
+    func diagnosis() async throws {
+        try await DaemonHarness.run { daemon in
+            let result = try await daemon.call("diag")
+            #expect(result.bool("ok") == true)
+            #expect(result.string("target") == "example.org")
+            let steps = result.objects("steps")
+            #expect(steps.map { $0.string("step") } == Self.way)
+            #expect(steps.dropFirst().allSatisfy { $0.string("state") == "ok" })
+            func detail(_ step: String) -> String {
+                steps.first { $0.string("step") == step }?.string("detail") ?? ""
+            }
+            #expect(detail("connect").contains("127.0.0.1:\(daemon.server.port)"))
+            #expect(detail("tls").hasPrefix("TLSv1.3"))
+            #expect(detail("certificate").contains("proved by the name example.org"))
+            #expect(detail("stream").contains("SCRAM-SHA-512"))
+            #expect(detail("login").hasPrefix("with SCRAM-SHA-512"))
+            #expect(detail("bind").hasPrefix("juliet@example.org/"))
+            #expect(detail("certificate").contains("above it CN=swift-xmpp test authority, valid until"))
+            let security = result["security"]
+            #expect(security?["verified"] == "pkix" && security?["resumed"] == false)
+            #expect(security?["mechanism"] == "SCRAM-SHA-512" && security?["roundTrips"] == 8)
+            #expect(detail("certificate").contains(security?["key"]?.stringValue ?? "no key"))
+            let chain = security?["chain"]?.arrayValue ?? []
+            #expect(chain.map { $0["subject"] } == ["CN=swift-xmpp test server", "CN=swift-xmpp test authority"])
+            #expect(chain.first?["fingerprint"] == security?["fingerprint"])
+            let phases = result.objects("phases")
+            #expect(phases.map { $0.string("phase") } == ["lookup", "connection", "tls", "authentication", "session"])
+            #expect(phases.map { $0.int("roundTrips") } == [0, 0, 3, 3, 2])
+        }
+    }
+
+    @Test("diag of a domain needs no account")
+    func domain() async throws {
+        try await DaemonHarness.run(password: nil) { daemon in
+            var session = daemon.session
+            session["jid"] = nil
+            let result = try await daemon.call("diag", ["target": "example.org", "session": .object(session)])
+            #expect(result.bool("ok") == true)
+            let states = result.objects("steps").map { $0.string("state") }
+            #expect(states == ["skipped", "ok", "ok", "ok", "ok", "skipped", "skipped", "skipped"])
+            #expect(result["compliance"] == nil, "it takes an account to see that")
+        }
+    }
+
+    @Test("diag names the step that failed, and why")
+    func failedStep() async throws {
+        var options = LoopbackOptions()
+        options.certificateFlaw = .expired
+        try await DaemonHarness.run(options: options) { daemon in
+            let result = try await daemon.call("diag")
+            #expect(result.bool("ok") == false)
+            #expect(result["error"]?["exit"] == 76)
+            let failed = result.objects("steps").filter { $0.string("state") == "failed" }
+            #expect(failed.map { $0.string("step") } == ["certificate"])
+            #expect(failed.first?.string("detail")?.contains("expired") == true)
+            // Whoever knows it may pin it.
+            let detail = try #require(failed.first?.string("detail"))
+            #expect(detail.contains(/The SHA-256 fingerprint of the key that it showed is [0-9a-f]{64}\./), "\(detail)")
+            #expect(result.objects("phases").map { $0.string("phase") } == ["lookup", "connection"])
+        }
+        try await DaemonHarness.run(password: "wrong") { daemon in
+            let result = try await daemon.call("diag")
+            let failed = result.objects("steps").filter { $0.string("state") == "failed" }
+            #expect(failed.map { $0.string("step") } == ["login"])
+            #expect(result["error"]?["exit"] == 77)
+        }
+    }
+
+    @Test("diag tells of each address what was found there, and of the server what XEP-0479 asks for")
+    func survey() async throws {
+        try await DaemonHarness.run { daemon in
+            let result = try await daemon.call("diag")
+            let endpoint = try #require(result.objects("endpoints").first)
+            #expect(endpoint.string("endpoint") == "127.0.0.1:\(daemon.server.port)" && endpoint.bool("ok") == true)
+            #expect(endpoint.string("way") == "starttls" && endpoint.string("version") == "TLSv1.3")
+            #expect(endpoint["error"] == nil && endpoint.string("name") == "example.org")
+            #expect(endpoint.objects("proofs") == [["kind": "pkix", "ok": true]])
+            let chain = endpoint.objects("chain")
+            #expect(chain.map { $0["key"]?.stringValue?.utf8.count } == [64, 64])
+            #expect(chain.first?["key"] == result["security"]?["key"])
+            #expect(endpoint["mechanisms"]?.stringsValue?.contains("SCRAM-SHA-512") == true)
+            #expect(endpoint["features"]?.stringsValue == ["urn:ietf:params:xml:ns:xmpp-sasl"])
+            #expect(result["features"]?.stringsValue?.contains("urn:xmpp:sm:3") == true)
+            #expect(result["hostMeta"]?["state"] == "skipped" && result["dns"] == nil)
+            let places = result["race"]?["places"]?.arrayValue ?? []
+            #expect(places.map { $0["state"] } == ["won"])
+            #expect(result["race"]?["winner"]?["why"]?.stringValue?.contains("first") == true)
+            let compliance = result.objects("compliance")
+            #expect(compliance.count == 10)
+            let im = compliance.first { $0.string("category") == "im" && $0.string("level") == "core" }
+            let missing = im?.objects("missing").map { $0.string("specification") }
+            #expect(im?.string("finding") == "missing" && missing?.contains("XEP-0280") == true)
+            #expect(result.objects("advice").allSatisfy { $0.string("severity") == "hint" })
+        }
+    }
+
+    @Test(
+        "diag of a domain logs nobody in where ANONYMOUS is offered, and fails where no mechanism is known (RFC 4422)")
+    func passive() async throws {
+        for (mechanisms, isUsable) in [(["ANONYMOUS"], true), (["X-OTHER"], false)] {
+            var options = LoopbackOptions()
+            options.mechanisms = mechanisms
+            try await DaemonHarness.run(options: options, password: nil) { daemon in
+                var session = daemon.session
+                session["jid"] = nil
+                let result = try await daemon.call("diag", ["target": "example.org", "session": .object(session)])
+                #expect(result.bool("ok") == isUsable)
+                #expect(result.objects("endpoints").map { $0.bool("ok") } == [isUsable])
+                #expect(result["error"]?["code"]?.stringValue == (isUsable ? nil : "no-mechanism"))
+                let sent = await daemon.server.transcript.filter { $0.direction == .fromClient }
+                #expect(!sent.contains { $0.element.localName == "auth" })
+            }
+        }
+    }
+
+    @Test("diag that is not done in time tells what it has found, and ends with the code for that")
+    func late() async throws {
+        try await DaemonHarness.run { daemon in
+            for _ in 0..<2 { await daemon.server.planNextConnection([.stall(afterBytes: 0)], on: .wire) }
+            let result = try await daemon.call("diag", timeout: 16)
+            #expect(result.bool("ok") == false && result["error"]?["exit"] == 5)
+            let endpoint = try #require(result.objects("endpoints").first)
+            #expect(endpoint.bool("ok") == false && endpoint["error"]?["code"] == "timed-out")
+            #expect(endpoint["connectMilliseconds"] != nil && endpoint["tlsMilliseconds"] == nil)
+            #expect(result.objects("advice").contains { $0.string("severity") == "fault" })
+        }
+    }
+
+    @Test("diag shows the certificate that it refuses, and says what to do")
+    func refusedCertificate() async throws {
+        var options = LoopbackOptions()
+        options.certificateFlaw = .wrongName
+        try await DaemonHarness.run(options: options) { daemon in
+            let result = try await daemon.call("diag")
+            let endpoint = try #require(result.objects("endpoints").first)
+            #expect(result["error"]?["exit"] == 76 && endpoint["error"]?["code"] == "certificate")
+            let proof = try #require(endpoint.objects("proofs").first)
+            #expect(proof.bool("ok") == false && proof.string("fault") == "name")
+            #expect(proof.string("reason")?.contains("wrong.example.org") == true)
+            #expect(endpoint.objects("chain").first?["names"]?.stringsValue?.contains("wrong.example.org") == true)
+            let advice = result.objects("advice").first
+            #expect(advice?.string("severity") == "fault" && advice?.string("remedy")?.contains("domain") == true)
+        }
+    }
+}
