@@ -22,7 +22,7 @@ struct DesktopNotifierTests {
         "A message is shown with who wrote it; nothing in its text is markup, moves the cursor or is longer than 300 characters"
     )
     func shows() async throws {
-        let service = try NotificationService()
+        let service = try await NotificationService()
         let notifier = DesktopNotifier(environment: ["DBUS_SESSION_BUS_ADDRESS": service.address])
         notifier.isWanted = true
         notifier.received(try message("Romeo <b>&</b> \u{1B}[2J\u{202E}"))
@@ -38,7 +38,7 @@ struct DesktopNotifierTests {
 
     @Test("Only what somebody has just written to the user is shown, and only when the settings ask for it")
     func choice() async throws {
-        let service = try NotificationService()
+        let service = try await NotificationService()
         let notifier = DesktopNotifier(environment: ["DBUS_SESSION_BUS_ADDRESS": service.address])
         notifier.received(try message("not wanted"))
         notifier.isWanted = true
@@ -57,7 +57,7 @@ struct DesktopNotifierTests {
 
     @Test("Without a bus, without a service on it, and when many come at once, nobody waits and nothing fails")
     func nothing() async throws {
-        let service = try NotificationService(answers: false)
+        let service = try await NotificationService(answers: false)
         for address in ["", "unix:path=/nonexistent/bus", "nonsense", service.address] {
             let notifier = DesktopNotifier(environment: ["DBUS_SESSION_BUS_ADDRESS": address])
             notifier.isWanted = true
@@ -69,7 +69,7 @@ struct DesktopNotifierTests {
 
     @Test("systemd's usual place is looked at when no variable names a bus, and the settings turn it on and off")
     func daemon() async throws {
-        let service = try NotificationService()
+        let service = try await NotificationService()
         let folder = String(service.address.dropFirst("unix:path=".count).dropLast("/bus".count))
         let romeo = LoopbackBuddy("romeo", behaviors: [])
         try await LastingHarness.run(buddies: [romeo], runtimeFolder: folder) { daemon in

@@ -16,7 +16,7 @@ final class NotificationService: Sendable {
 
     let address: String
     private let folder: String
-    private let daemon: Process
+    private let daemon: ServerProcess
     private let shown = Locked<[Notification]>([])
     private let isOver = Locked(false)
     private let ended = DispatchSemaphore(value: 0)
@@ -28,7 +28,7 @@ final class NotificationService: Sendable {
     }
 
     /// - Parameter answers: Whether there is a service on the bus at all.
-    init(answers: Bool = true) throws {
+    init(answers: Bool = true) async throws {
         folder = FileManager.default.temporaryDirectory.path + "/bus-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -38,22 +38,18 @@ final class NotificationService: Sendable {
             <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow own="*"/><allow eavesdrop="true"/></policy></busconfig>
             """
         try settings.write(toFile: folder + "/bus.conf", atomically: true, encoding: .utf8)
-        daemon = Process()
-        daemon.executableURL = URL(filePath: "/usr/bin/dbus-daemon")
-        daemon.arguments = ["--config-file=\(folder)/bus.conf", "--nofork", "--print-address"]
-        daemon.standardInput = FileHandle.nullDevice
-        let output = Pipe()
-        daemon.standardOutput = output
-        try daemon.run()
+        daemon = try ServerProcess(
+            "/usr/bin/dbus-daemon", ["--config-file=\(folder)/bus.conf", "--nofork", "--print-address"],
+            logFile: folder + "/bus.log")
         // It serves when it has said where.
-        _ = output.fileHandleForReading.availableData
+        while daemon.isRunning, !daemon.logTail.contains("unix:") { await Pause.briefly() }
         guard answers else {
             ended.signal()
             return
         }
         let ready = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in serve { ready.signal() } }
-        ready.wait()
+        await BlockingWork.run { ready.wait() }
     }
 
     /// What was shown so far.
@@ -63,8 +59,7 @@ final class NotificationService: Sendable {
     func end() async {
         isOver.withLock { $0 = true }
         await BlockingWork.run { self.ended.wait() }
-        daemon.terminate()
-        daemon.waitUntilExit()
+        await daemon.stop()
         try? FileManager.default.removeItem(atPath: folder)
     }
 
