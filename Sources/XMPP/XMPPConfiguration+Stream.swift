@@ -45,6 +45,7 @@ extension XMPPConfiguration {
             userAgent: memory.map { UserAgent(id: $0.userAgentID, software: software.name) },
             bindTag: jid.resourcepart ?? software.name, inlineFeatures: inlineFeatures, keepalive: keepalive,
             timeouts: timeouts, random: random)
+        stream.isForRegistration = isForRegistration
         if !isCautious { stream.expected = memory?.offered }
         return stream
     }

@@ -124,6 +124,8 @@ public struct XMPPConfiguration: Sendable {
     /// The most detailed level that ``log`` is called for.
     public var logLevel = StreamLogEntry.Level.step
 
+    /// Whether the stream is one of those without a login (XEP-0077 §3.1.1).
+    package var isForRegistration = false
     /// Who hears synchronously what the stream does.
     package var observer: StreamObserver?
     /// Who counts what goes over the stream.

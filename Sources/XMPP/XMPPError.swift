@@ -70,6 +70,9 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var streamError: StreamError?
     /// The stanza error, where there was one.
     public var stanzaError: StanzaError?
+    /// What the other side wants to be filled in before it does what it was asked, where its error says so (XEP-0077 §3.2,
+    /// §3.3).
+    public var form: DataForm?
     /// The refusal of authentication, where there was one.
     public var saslFailure: SASLFailure?
     /// The mechanism in use, where authentication failed.

@@ -50,4 +50,8 @@ public enum Namespace {
     public static let initialPipelining = "urn:xmpp:iap:0"
     /// Fast Authentication Streamlining Tokens (XEP-0484).
     public static let fast = "urn:xmpp:fast:0"
+    /// Stream feature of In-Band Registration (XEP-0077 §8).
+    public static let registrationFeature = "http://jabber.org/features/iq-register"
+    /// Stream feature of Pre-Authenticated In-Band Registration (XEP-0445 §3).
+    public static let invitedRegistration = "urn:xmpp:ibr-token:0"
 }

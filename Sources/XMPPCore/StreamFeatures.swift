@@ -48,6 +48,12 @@ public struct StreamFeatures: Hashable, Sendable {
     /// Whether a subscription can be approved before it is asked for (RFC 6121 §3.4).
     public var offersPreApproval: Bool { has("sub", Namespace.preApproval) }
 
+    /// Whether an account can be made before the login (XEP-0077 §8).
+    public var offersRegistration: Bool { has("register", Namespace.registrationFeature) }
+
+    /// Whether who was invited can make an account before the login (XEP-0445 §3).
+    public var offersInvitedRegistration: Bool { has("register", Namespace.invitedRegistration) }
+
     /// The largest first-level element that the server takes, in bytes (XEP-0478); `nil` when it does not say.
     public var maximumStanzaBytes: Int? {
         element.firstChild("limits", namespace: Namespace.streamLimits)?

@@ -74,6 +74,10 @@ package enum StreamOccurrence: Sendable, Equatable {
     case connected
     /// TLS is up and the certificate proves the domain.
     case secured
+    /// The channel is secure, and requests may be sent that come before a login. What the server offers is told.
+    case registering(StreamFeatures)
+    /// A request that came before a login is answered.
+    case answer(Element)
     /// SASL succeeded and the server proved itself where the mechanism can do that.
     case authenticated(mechanism: String)
     /// The server gave a token for the next login (XEP-0484); `nil`: it has refused the one there was.

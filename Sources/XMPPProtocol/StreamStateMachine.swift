@@ -22,6 +22,8 @@ package struct StreamStateMachine: Sendable {
         case securing
         /// SASL runs.
         case authenticating(SASLNegotiation)
+        /// There will be no login: requests are answered that come before one (XEP-0077 §3.1.1).
+        case registering
         /// `<resume/>` was sent.
         case resuming(StreamFeatures)
         /// A resource is being bound.
@@ -117,7 +119,8 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: leftover
         case .established, .closing: boundAddress.flatMap(management.state(of:))
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding:
             inheritance
         }
     }
@@ -128,7 +131,7 @@ package struct StreamStateMachine: Sendable {
     package mutating func inherit(_ state: StreamState?) {
         switch self.state {
         case .idle, .opening, .awaitingFeatures, .securing: inheritance = state
-        case .startingTLS, .authenticating, .resuming, .binding, .established, .closing, .ended: break
+        case .startingTLS, .authenticating, .registering, .resuming, .binding, .established, .closing, .ended: break
         }
     }
 
@@ -137,7 +140,8 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: leftover?.handled ?? 0
         case .established, .closing: management.handled
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding:
             inheritance?.handled ?? 0
         }
     }
@@ -182,7 +186,8 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding,
             .established:
             return finish(.transportEnded(reason))
         }
@@ -231,7 +236,9 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: leftover?.handled &+= count
         case .established, .closing: _ = management.handledStanzas(count)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding: break
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding:
+            break
         }
         return []
     }
@@ -249,7 +256,8 @@ package struct StreamStateMachine: Sendable {
         switch state {
         case .ended: leftover = waiting
         case .established, .closing: return false
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding:
             inheritance = waiting
         }
         return true
@@ -272,6 +280,8 @@ package struct StreamStateMachine: Sendable {
         case .idle, .securing: return finish(.closed) + [.abortTransport]
         case .opening, .awaitingFeatures, .startingTLS, .authenticating, .resuming, .binding:
             return abandon(.closed)
+        case .registering:
+            return end(with: .closed)
         case .established:
             // The last word on what arrived, so that the server re-sends nothing (XEP-0198 §4).
             let farewell: [StreamAction] = management.isOn ? [.send(management.answer)] : []

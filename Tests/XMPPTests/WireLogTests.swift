@@ -16,6 +16,9 @@ struct WireLogTests {
             "<presence xmlns='jabber:client'><x xmlns='http://jabber.org/protocol/muc'><password>SECRET</password></x></presence>",
             "<iq xmlns='jabber:client' type='set'><query xmlns='http://jabber.org/protocol/muc#owner'><destroy><password>SECRET</password></destroy></query></iq>",
             "<iq xmlns='jabber:client' type='set'><query xmlns='jabber:iq:register'><password>SECRET</password></query></iq>",
+            "<iq xmlns='jabber:client' type='set'><query xmlns='jabber:iq:register'><key>SECRET</key></query></iq>",
+            "<iq xmlns='jabber:client' type='set'><preauth xmlns='urn:xmpp:pars:0' token='SECRET'/></iq>",
+            "<iq xmlns='jabber:client' type='result'><x xmlns='jabber:x:data' type='result'><field var='uri'><value>SECRET</value></field></x></iq>",
             "<iq xmlns='jabber:client' type='set'><x xmlns='jabber:x:data' type='submit'><field var='p' type='text-private'><value>SECRET</value></field></x></iq>",
         ])
     func masked(xml: String) throws {

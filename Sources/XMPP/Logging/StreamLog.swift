@@ -38,13 +38,13 @@ enum WireLog {
         Namespace.sasl: ["auth", "challenge", "response", "success"],
         Namespace.sasl2: ["initial-response", "challenge", "response", "additional-data", "task-data", "parameters"],
         MultiUserChat.namespace: ["password"], MultiUserChat.user: ["password"], MultiUserChat.owner: ["password"],
-        MultiUserChat.registration: ["password"],
+        RegistrationForm.namespace: ["password", "key"],
     ]
     /// Attributes that are as good as a password, by the namespace of their element. In SASL2 it is the id of the
     /// installation, which tokens are bound to (XEP-0484 §4.1).
     private static let secretAttributes: [String: [String]] = [
         Namespace.streamManagement: ["id", "previd"], Namespace.fast: ["token"], Namespace.sasl2: ["id"],
-        RoomInvitation.namespace: ["password"],
+        RoomInvitation.namespace: ["password"], InvitationToken.namespace: ["token"],
     ]
 
     /// An element as the log shows it.
@@ -54,9 +54,12 @@ enum WireLog {
 
     private static func masked(_ element: Element, isSecret: Bool) -> Element {
         let isSecret = isSecret || secretTexts[element.namespace]?.contains(element.localName) == true
-        // What is to be kept from those who look on (XEP-0004 §3.3): its values, not the question.
+        // What is to be kept from those who look on (XEP-0004 §3.3), and addresses with the token of an invitation in them
+        // (XEP-0401 §4.1): the values, not the question.
         let isPrivate =
-            element.namespace == DataForm.namespace && element["type"] == DataForm.Field.Kind.textPrivate.rawValue
+            element.namespace == DataForm.namespace
+            && (element["type"] == DataForm.Field.Kind.textPrivate.rawValue
+                || element["var"].map(InvitationLink.secretFields.contains) == true)
         var masked = element
         for name in secretAttributes[element.namespace] ?? [] where element[name] != nil { masked[name] = "(masked)" }
         masked.removeContent()

@@ -100,8 +100,18 @@ extension XMPPStream {
     }
 
     /// Asks to see a contact's presence (RFC 6121 §3.1).
-    public func requestSubscription(to jid: JID, status: String? = nil) async throws(XMPPError) {
-        try await send(Presence(.subscribe, status: status, to: jid.bare))
+    ///
+    /// - Parameters:
+    ///   - jid: The contact.
+    ///   - status: A text for them.
+    ///   - token: What proves their invitation, so that they approve at once (XEP-0379 §3.3).
+    /// - Throws: ``XMPPError`` as ``send(_:)``.
+    public func requestSubscription(
+        to jid: JID, status: String? = nil, invitation token: InvitationToken? = nil
+    ) async throws(XMPPError) {
+        var request = Presence(.subscribe, status: status, to: jid.bare)
+        if let token { request.append(token.element) }
+        try await send(request)
     }
 
     /// Lets a contact see the user's presence; before it has asked, approves its future request where the server can

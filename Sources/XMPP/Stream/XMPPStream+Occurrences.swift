@@ -18,6 +18,10 @@ extension XMPPStream {
             report(.connected)
         case .secured:
             break
+        case .registering(let features):
+            beganRegistering(features)
+        case .answer(let element):
+            if let iq = try? IQ(element) { answered(iq) }
         case .authenticated(let mechanism):
             self.mechanism = mechanism
             channelBinding = machine.channelBinding?.rawValue

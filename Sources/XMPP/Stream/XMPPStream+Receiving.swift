@@ -98,11 +98,13 @@ extension XMPPStream {
     }
 
     /// A result or error: the answer to an open request, or nothing. It is never answered itself (RFC 6120 §8.2.3).
-    private func answered(_ iq: IQ) {
+    func answered(_ iq: IQ) {
         guard case .answer(let id) = requests.received(iq) else { return }
         closeArchiveQuery(of: id)
         if let error = iq.error {
-            resolve(id, .failure(XMPPError(error, from: iq.from)))
+            var failure = XMPPError(error, from: iq.from)
+            failure.form = iq.payload?.children.lazy.compactMap(DataForm.init).first { $0.kind == .form }
+            resolve(id, .failure(failure))
         } else if iq.element.children.count > 1 {
             let error = StanzaError(.badRequest, kind: .modify, text: "the result has more than one child")
             resolve(id, .failure(XMPPError(error, from: iq.from)))

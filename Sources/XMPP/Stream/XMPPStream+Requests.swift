@@ -82,7 +82,7 @@ extension XMPPStream {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // The stream may have ended, or the answer come, while the request was written.
-                guard isSessionAlive, requests.isOpen(id: id) else {
+                guard isSessionAlive || isRegistering, requests.isOpen(id: id) else {
                     requests.forget(id: id)
                     continuation.resume(returning: .failure(disconnection ?? .notConnected))
                     return

@@ -30,7 +30,7 @@ extension XMPPStream {
         if hasSession { _ = await wait(for: .interruption, heedsCancellation: false) }
         switch phase {
         case .interrupted(let error): return error
-        case .fresh, .connecting, .established, .ended: return disconnection
+        case .fresh, .connecting, .registering, .established, .ended: return disconnection
         }
     }
 

@@ -116,7 +116,7 @@ extension XMPPStream {
         case .interrupted(let error):
             // Nobody can be told: the server ends the session by itself.
             finish(error)
-        case .connecting, .established:
+        case .connecting, .registering, .established:
             isDisconnecting = true
             connecting?.cancel()
             endRace()

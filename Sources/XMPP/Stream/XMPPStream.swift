@@ -27,6 +27,8 @@ public actor XMPPStream {
     enum Phase: Sendable {
         case fresh
         case connecting
+        /// Nobody logs in: requests are sent that come before a login. This is what the server offers there.
+        case registering(StreamFeatures)
         case established
         /// The connection was lost because of this; the session waits to be resumed.
         case interrupted(XMPPError)

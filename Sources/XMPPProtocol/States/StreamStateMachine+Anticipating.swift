@@ -101,7 +101,8 @@ extension StreamStateMachine {
             state = .resuming(features)
         case .binding(let binding, let expected) where features.leadToTheSameSession(as: expected):
             state = .binding(binding, features)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding,
             .established, .closing, .ended:
             return giveUpAnticipation(resumes: resumes)
         }

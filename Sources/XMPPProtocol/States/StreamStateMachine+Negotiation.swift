@@ -73,6 +73,7 @@ extension StreamStateMachine {
         }
         // Where the server can do TLS, the permission to go without is not used.
         if channel.protection == .loopback && features.offersStartTLS { return startTLS(features) }
+        if configuration.isForRegistration { return beginRegistering(features) }
         var negotiation = SASLNegotiation(
             configuration, on: channel, features: features, profile: profile(for: features, on: channel))
         return follow(negotiation.start(), negotiation)

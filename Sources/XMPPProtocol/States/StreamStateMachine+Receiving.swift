@@ -29,7 +29,8 @@ extension StreamStateMachine {
         case .ended: return []
         // What is not XML after our own end of the stream changes nothing about it.
         case .closing(let end): return finish(end) + [.abortTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding,
             .established:
             return violate(StreamError(error))
         }
@@ -40,7 +41,8 @@ extension StreamStateMachine {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end) + [.closeTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding,
             .established:
             return [.endStream] + finish(.closedByServer) + [.closeTransport]
         }
@@ -78,6 +80,7 @@ extension StreamStateMachine {
         case .awaitingFeatures(let layer): return receivedAwaitingFeatures(element, layer)
         case .startingTLS: return receivedStartingTLS(element)
         case .authenticating(let negotiation): return receivedAuthenticating(element, negotiation)
+        case .registering: return receivedRegistering(element)
         case .resuming(let features): return receivedResuming(element, features)
         case .binding(let binding, let features): return receivedBinding(element, binding, features)
         // A stanza that arrives while we wait for the server's end is still one.
@@ -91,7 +94,8 @@ extension StreamStateMachine {
         switch state {
         case .ended: return []
         case .closing(let end): return finish(end) + [.closeTransport]
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .resuming, .binding,
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding,
             .established:
             return [.endStream] + finish(.streamError(StreamError(element))) + [.closeTransport]
         }

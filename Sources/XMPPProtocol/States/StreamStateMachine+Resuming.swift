@@ -106,7 +106,7 @@ extension StreamStateMachine {
         case .established, .closing: (hadSession, wasResuming) = (true, false)
         case .resuming: (hadSession, wasResuming) = (false, true)
         case .authenticating(let negotiation): (hadSession, wasResuming) = (false, negotiation.asksToResume)
-        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .binding, .ended:
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .registering, .binding, .ended:
             (hadSession, wasResuming) = (false, false)
         }
         switch end {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import XMPP
 internal import XMPPCore
 internal import XMPPCrypto
 internal import XMPPProtocol
@@ -32,7 +33,9 @@ final class LoopbackAccount {
 
     let jid: JID
     /// `nil` when nobody can log in.
-    let password: String?
+    private(set) var password: String?
+    /// The programs that have access (XEP-0494).
+    var clients: [AccountClient] = []
     var roster = LoopbackRoster()
     /// Connected resources by resourcepart.
     var endpoints: [String: any LoopbackEndpoint] = [:]
@@ -49,6 +52,13 @@ final class LoopbackAccount {
     init(jid: JID, password: String?) {
         self.jid = jid.bare
         self.password = password
+    }
+
+    /// Gives it another password.
+    func change(password: String) {
+        self.password = password
+        keys = [:]
+        tokens = [:]
     }
 
     /// The connected resources that are available, in the order of their names.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import XMPP
 public import XMPPCore
 
 /// What a ``LoopbackServer`` offers and how it behaves. The defaults are those of a good, modern server.
@@ -55,6 +56,24 @@ public struct LoopbackOptions: Sendable {
     public var upgrades: [String] = []
     /// Answers every authentication with this failure; `nil` checks the password.
     public var authenticationFailure: SASLFailure.Condition?
+
+    /// What is asked of who wants an account (XEP-0077); `nil`, the default, makes none. Together with it, accounts can change
+    /// their password and be removed.
+    public var registration: RegistrationForm?
+    /// Whether accounts can be asked for without TLS too, where nobody should.
+    public var registersInTheClear = false
+    /// Answers everybody who wants an account, another password or an end with this error; `nil` looks at the answers.
+    public var registrationRefusal: StanzaError?
+    /// The right answers to fields that are riddles.
+    public var riddles: [String: String] = [:]
+    /// Whether invitations are taken (XEP-0445).
+    public var takesInvitations = false
+    /// Whether accounts are made for those alone who have one.
+    public var registersInvitedOnly = false
+    /// Whether accounts can have invitations made (XEP-0401).
+    public var makesInvitations = false
+    /// Whether accounts are told of the clients that have access to them (XEP-0494); see ``LoopbackServer/setClients(_:of:)``.
+    public var managesClients = false
 
     /// Whether STARTTLS is offered on ``LoopbackServer/port``.
     public var offersStartTLS = true

@@ -34,7 +34,12 @@ extension LoopbackRouter {
         }
         guard iq.kind.isRequest else { return }
         var answer: IQ
-        if let refusal = refusal(of: iq, to: to, from: sender) {
+        if let outcome = answerAboutAccount(iq, to: to, from: sender) {
+            switch outcome {
+            case .success(let payload): answer = iq.result(payload)
+            case .failure(let error): answer = iq.failure(error)
+            }
+        } else if let refusal = refusal(of: iq, to: to, from: sender) {
             answer = iq.failure(refusal)
         } else if let result = self.answer(iq, to: to, from: sender) {
             answer = iq.result(result.payload)
@@ -45,6 +50,7 @@ extension LoopbackRouter {
         answer.to = sender.jid
         sender.deliver(answer.element)
         afterAnswer(iq, to: to, from: sender)
+        removeLeaving()
     }
 
     /// What the archive of a room answers, and that there is one; `nil` for other questions, and where archives are not offered.

@@ -86,6 +86,14 @@ extension LoopbackRouter {
         approval.from = account.jid
         if item.subscription.includesFrom {
             receive(approval)
+        } else if redeems(presence, invitationOf: account) {
+            var item = item
+            item.subscription = item.subscription.with(from: true)
+            change(item, of: account)
+            receive(approval)
+            sendPresences(of: account, to: user, unavailable: false)
+            // XEP-0379 §3.4: who was invited is asked in turn.
+            subscription(Presence(.subscribe, to: user), from: account.jid, to: user)
         } else if item.isApproved {
             var item = item
             item.isApproved = false

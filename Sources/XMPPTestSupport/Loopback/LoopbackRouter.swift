@@ -30,6 +30,10 @@ final class LoopbackRouter {
         }
     }
     private var pushes = 0
+    /// Invitations that were made and not used, by their tokens.
+    var invitations: [String: LoopbackInvitation] = [:]
+    /// Accounts that have asked for their end.
+    var leaving: Set<JID> = []
 
     init(domain: JID, options: LoopbackOptions, wallClock: @escaping () -> DateTime) {
         self.domain = domain
@@ -60,6 +64,9 @@ final class LoopbackRouter {
         accounts[jid] = account
         return account
     }
+
+    /// Forgets an account.
+    func removeAccount(_ jid: JID) { accounts[jid.bare] = nil }
 
     /// Connects a resource.
     func connect(_ endpoint: any LoopbackEndpoint) {

@@ -2,7 +2,9 @@
 
 internal import Dispatch
 internal import SocketIO
+public import XMPP
 public import XMPPCore
+internal import XMPPCrypto
 public import XMPPXML
 
 extension LoopbackServer {
@@ -28,6 +30,36 @@ extension LoopbackServer {
     public func revokeTokens(of username: String) throws(TestSupportError) {
         try account(username).tokens = [:]
     }
+
+    /// Says which programs have access to an account (XEP-0494), where ``LoopbackOptions/managesClients`` lets it ask.
+    ///
+    /// - Throws: ``TestSupportError`` when there is no such account.
+    public func setClients(_ clients: [AccountClient], of username: String) throws(TestSupportError) {
+        try account(username).clients = clients
+    }
+
+    /// Makes an invitation to have an account (XEP-0445), good for one.
+    ///
+    /// - Parameters:
+    ///   - username: The name of the account; `nil` leaves it to who is invited.
+    ///   - isExpired: Whether it is too late for it already.
+    /// - Returns: The address that somebody opens.
+    /// - Throws: ``TestSupportError`` when the name cannot be a localpart.
+    public func invite(_ username: String? = nil, isExpired: Bool = false) throws(TestSupportError) -> XMPPURI {
+        let now = DateTime.now.millisecondsSinceEpoch
+        let token = SecureRandom().identifier()
+        let invitation = LoopbackInvitation(
+            username: username,
+            expiry: DateTime(millisecondsSinceEpoch: now + (isExpired ? -1_000 : 86_400_000)))
+        guard let uri = invitation.uri(token, domain: domain) else {
+            throw TestSupportError("“\(username ?? "")” cannot be an account")
+        }
+        router.invitations[token] = invitation
+        return uri
+    }
+
+    /// Whether there is an account of this name.
+    public func hasAccount(_ username: String) -> Bool { router.account(named: username) != nil }
 
     /// The mechanisms for which a client of an account has brought what the server lacked, in order (XEP-0480).
     ///

@@ -36,6 +36,15 @@ extension LoopbackServer {
         return configuration
     }
 
+    /// A configuration with which somebody connects who has no account yet, for ``AccountRegistration``.
+    public var visitorConfiguration: XMPPConfiguration {
+        var configuration = XMPPConfiguration(jid: domain, password: nil)
+        configuration.host = host
+        configuration.port = port
+        configuration.certificateAuthorityFile = certificateAuthorityFile
+        return configuration
+    }
+
     /// A configuration with which an account connects to this server over a WebSocket.
     ///
     /// - Parameters:

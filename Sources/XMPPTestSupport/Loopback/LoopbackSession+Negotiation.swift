@@ -70,6 +70,7 @@ extension LoopbackSession {
             features.append(startTLS)
         }
         if isSecure || options.allowsPlaintext { features.append(contentsOf: mechanismFeatures) }
+        features.append(contentsOf: registrationFeatures)
         return features
     }
 
@@ -145,6 +146,8 @@ extension LoopbackSession {
             refuse(.aborted)
         case (_, Namespace.sasl2):
             negotiateExtensible(element)
+        case ("iq", Namespace.client) where register(element):
+            break
         default:
             // RFC 6120 §4.9.3.12: stanzas have to wait for authentication.
             fail(StreamError(.notAuthorized))

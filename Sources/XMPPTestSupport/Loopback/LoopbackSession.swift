@@ -58,6 +58,8 @@ final class LoopbackSession {
     var authenticator: LoopbackAuthenticator?
     /// What goes with the authentication that is under way (XEP-0388).
     var extensible: ExtensibleRequest?
+    /// The token of an invitation that was shown and is good (XEP-0445).
+    var invitation: String?
     /// The bare JID once authenticated, the full one once bound.
     var address: JID?
     var acknowledgements = LoopbackAcknowledgements()

@@ -31,6 +31,16 @@ enum EjabberdServer {
         }
         /// A path as the server sees it.
         func inside(_ path: String) -> String { root.map { path.replacing($0, with: "") } ?? path }
+        if site.registration == .riddle {
+            // What a picture is to show is written down beside it, and the picture is no more than its first bytes.
+            let script = """
+                #!/bin/sh
+                printf '%s' "$1" > '\(site.folder.file("riddle"))'
+                printf '\\211PNG\\r\\n\\032\\n'
+                """
+            let path = try site.folder.write(inside(script) + "\n", to: "picture")
+            chmod(path, 0o700)
+        }
         let configuration = try site.folder.write(
             inside(configuration(site, isNewer: root != nil)), to: "ejabberd.yml")
         let data = inside(try site.folder.makeFolder("data"))
@@ -65,6 +75,18 @@ enum EjabberdServer {
     }
 
     private static func configuration(_ site: ServerSite, isNewer: Bool) -> String {
+        let riddle = site.registration == .riddle
+        let options =
+            riddle
+            ? "captcha_cmd: \"\(site.folder.file("picture"))\"\ncaptcha_limit: infinity\ncaptcha_url: \"https://\(site.domain)/captcha\"\n"
+            : ""
+        let registering =
+            site.registration == .closed
+            ? "" : "  mod_register: {ip_access: all, access: all, captcha_protected: \(riddle)}\n"
+        return options + "registration_timeout: infinity\n" + plainConfiguration(site, isNewer: isNewer) + registering
+    }
+
+    private static func plainConfiguration(_ site: ServerSite, isNewer: Bool) -> String {
         let tls = site.proof == .certificate ? ", tls_verify: true" : ""
         return """
             hosts: ["\(site.domain)"]

@@ -16,7 +16,9 @@ enum ProsodyServer {
         guard root != nil || program != nil else { throw TestSupportError("prosody is not installed") }
         let newer = ["sasl2", "sasl2_bind2", "sasl2_sm", "sasl2_fast"].map { ", \"\($0)\"" }.joined()
         let tokens = site.proof == .accessToken ? ", \"test_tokens\"" : ""
-        let text = configuration(site, modules: (root == nil ? "" : newer) + tokens)
+        let registering = ["register_ibr", "user_account_management", "invites", "invites_adhoc", "invites_register"]
+        let more = site.registration == .closed ? "" : registering.map { ", \"\($0)\"" }.joined()
+        let text = configuration(site, modules: (root == nil ? "" : newer) + tokens + more)
         if site.proof == .accessToken {
             try site.folder.makeFolder("plugins")
             try site.folder.makeFolder("tokens")
@@ -127,6 +129,9 @@ enum ProsodyServer {
             }
             modules_disabled = { "s2s" }
             archive_expires_after = "never"
+            allow_registration = true
+            registration_invite_only = false
+            admins = { \(site.accounts.keys.min().map { "\"\($0)@\(site.domain)\"" } ?? "") }
             log = { info = "*console" }
             c2s_direct_tls_ssl = { certificate = "\(site.certificateFile)", key = "\(site.keyFile)"\(ofClients) }
             VirtualHost "\(site.domain)"

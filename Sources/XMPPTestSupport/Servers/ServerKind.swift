@@ -83,17 +83,19 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     ///   - accounts: Passwords by localpart; printable ASCII without quotation marks and backslashes.
     ///   - areFriends: Whether all accounts see each other from the start.
     ///   - proof: What accounts prove themselves by.
+    ///   - registration: Who may make accounts by themselves.
     /// - Throws: ``TestSupportError`` when it is not installed or does not come up; then nothing is left behind.
     public func start(
         domain: String = "example.org", accounts: [String: String], areFriends: Bool = true,
-        proof: Proof = .password
+        proof: Proof = .password, registration: ServerRegistration = .closed
     ) async throws(TestSupportError) -> PrivateServer {
         guard isInstalled else { throw TestSupportError("\(rawValue) is not installed") }
         var failure = TestSupportError("\(rawValue) was not started")
         for _ in 0..<Self.attempts {
             let root = newerRoot
-            let site = try ServerSite(
+            var site = try ServerSite(
                 domain: domain, accounts: accounts, areFriends: areFriends, proof: proof, root: root)
+            site.registration = registration
             let process =
                 switch self {
                 case .prosody, .prosody13: try ProsodyServer.launch(site, root: root)
@@ -119,4 +121,16 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
         }
         return false
     }
+}
+
+/// Who may make accounts by themselves at a private server (XEP-0077).
+public enum ServerRegistration: Sendable, Hashable {
+    /// Nobody.
+    case closed
+    /// Everybody; Prosody also takes invitations (XEP-0445), which its admin, the first account by name, can have made for
+    /// accounts too (XEP-0401).
+    case open
+    /// With ejabberd, whoever solves a riddle (XEP-0158), whose solution is in the file `riddle` of
+    /// ``PrivateServer/folderPath``; otherwise as ``open``.
+    case riddle
 }

@@ -10,6 +10,8 @@ struct ServerSite {
     let areFriends: Bool
     let proof: ServerKind.Proof
     let authority: TestAuthority
+    /// Who may make accounts.
+    var registration = ServerRegistration.closed
     let folder: TemporaryFolder
     let port: UInt16
     let directTLSPort: UInt16

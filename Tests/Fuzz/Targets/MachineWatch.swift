@@ -125,6 +125,7 @@ struct MachineWatch {
             // RFC 5802 §5: a server that has not signed is not believed.
             try require(!needsProof || isProven, "a server is believed that has not proven itself")
             isAuthenticated = true
+        case .registering, .answer: throw BrokenRule(description: "a registration that nobody asked for")
         case .token(let token):
             try require(isSecure && hasSentAuth && (token == nil || isAuthenticated), "a token at the wrong time")
         case .established(let session), .resumed(let session):

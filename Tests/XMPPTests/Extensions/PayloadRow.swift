@@ -39,7 +39,7 @@ struct PayloadRow: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(clause): \(xml.prefix(100))" }
 
     /// Every row of every extension.
-    static let all: [PayloadRow] = formRows + serviceRows + messageRows
+    static let all: [PayloadRow] = formRows + serviceRows + messageRows + accountRows
 }
 
 @Suite("Payloads of extensions")

@@ -71,11 +71,14 @@ extension DataForm {
         public var options: [Option]
         /// What an answer has to be like (XEP-0122).
         public var validation: FieldValidation?
+        /// What people look at or listen to first (XEP-0221).
+        public var media: FieldMedia?
 
         /// Makes a field.
         public init(
             _ name: String?, _ kind: Kind = .textSingle, label: String? = nil, explanation: String? = nil,
-            isRequired: Bool = false, values: [String] = [], options: [Option] = [], validation: FieldValidation? = nil
+            isRequired: Bool = false, values: [String] = [], options: [Option] = [], validation: FieldValidation? = nil,
+            media: FieldMedia? = nil
         ) {
             self.name = name
             self.kind = kind
@@ -85,6 +88,7 @@ extension DataForm {
             self.values = values
             self.options = options
             self.validation = validation
+            self.media = media
         }
 
         /// Reads a `<field/>`. Every one can be read: what is missing has a default (XEP-0004 §3.2).
@@ -100,6 +104,7 @@ extension DataForm {
                     guard let value = child.firstChild("value", namespace: DataForm.namespace) else { continue }
                     options.append(Option(value.text, label: child["label"]))
                 case (FieldValidation.namespace, _): validation = FieldValidation(child)
+                case (FieldMedia.namespace, _): media = media ?? FieldMedia(child)
                 default: break
                 }
             }
@@ -113,6 +118,7 @@ extension DataForm {
             if let explanation { field.append(Element("desc", namespace: DataForm.namespace, text: explanation)) }
             if isRequired { field.append(Element("required", namespace: DataForm.namespace)) }
             if let validation { field.append(validation.element) }
+            if let media { field.append(media.element) }
             for value in values { field.append(Element("value", namespace: DataForm.namespace, text: value)) }
             for option in options {
                 let value = Element("value", namespace: DataForm.namespace, text: option.value)

@@ -13,8 +13,6 @@ public enum MultiUserChat {
     public static let admin = namespace + "#admin"
     /// What owners do.
     public static let owner = namespace + "#owner"
-    /// Asking to be a member (XEP-0077).
-    static let registration = "jabber:iq:register"
 }
 
 /// What somebody may do while in a room (XEP-0045 §5.1).

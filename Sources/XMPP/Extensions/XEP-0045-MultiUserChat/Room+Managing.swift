@@ -98,18 +98,15 @@ extension XMPPStream {
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func roomRegistration(in room: JID) async throws(XMPPError) -> DataForm? {
-        let answer = try await request(
-            IQ(.get, to: room.bare, payload: Element("query", namespace: MultiUserChat.registration)))
-        guard answer.payload?.firstChild("registered", namespace: MultiUserChat.registration) == nil else { return nil }
-        return answer.payload?.children.lazy.compactMap(DataForm.init).first
+        let form = try await registrationForm(of: room.bare)
+        return form.isRegistered ? nil : form.form
     }
 
     /// Asks to be a member of a room.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func register(_ form: DataForm, in room: JID) async throws(XMPPError) {
-        let query = Element("query", namespace: MultiUserChat.registration, children: [form.element])
-        try await request(IQ(.set, to: room.bare, payload: query))
+        try await register(form, with: room.bare)
     }
 
     private static func admin(_ items: [Element]) -> Element {
