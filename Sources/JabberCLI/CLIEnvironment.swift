@@ -39,6 +39,8 @@ package struct CLIEnvironment: Sendable {
     package var askPassword: @Sendable (_ prompt: String) throws(ControlError) -> String? = {
         (_) throws(ControlError) in nil
     }
+    /// Asks for a line on the terminal; `nil` when there is no terminal, or nothing was typed.
+    package var ask: @Sendable (_ prompt: String) throws(ControlError) -> String? = { (_) throws(ControlError) in nil }
     /// Connects to a daemon, or starts a private one.
     package var connect: @Sendable (DaemonChoice) async throws(ControlError) -> DaemonConnection
     /// Runs the daemon with these words in this program's place; comes back only when that is not possible.

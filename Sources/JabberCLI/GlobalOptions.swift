@@ -18,7 +18,7 @@ enum OutputForm: String, Sendable {
 
 /// The options that every command takes, with their types.
 struct GlobalOptions: Sendable {
-    let session: SessionSelection
+    var session: SessionSelection
     let passwordDescriptor: Int32?
     let tokenDescriptor: Int32?
     let form: OutputForm

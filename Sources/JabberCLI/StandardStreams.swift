@@ -35,7 +35,8 @@ enum StandardStreams {
             try requireReadable(number)
             return try terminal.readAll(number, limit: PasswordSource.maximumBytes, name: "descriptor \(number)")
         }
-        environment.askPassword = { (prompt) throws(ControlError) in try terminal.askPassword(prompt: prompt) }
+        environment.askPassword = { (prompt) throws(ControlError) in try terminal.ask(prompt, hides: true) }
+        environment.ask = { (prompt) throws(ControlError) in try terminal.ask(prompt, hides: false) }
         environment.runDaemon = { (words) throws(ControlError) in try launcher.run(words) }
         environment.startDaemon = { (words, socket, seconds) throws(ControlError) in
             try launcher.start(words, socket: SocketPlace(socket), seconds: seconds)

@@ -13,6 +13,9 @@ package actor Daemon {
     /// Which run of the daemon this is.
     nonisolated let instance: String
 
+    /// Accounts that are being made.
+    nonisolated let registrations = RegistrationDesk()
+
     private var sessions: [SessionSelection: AccountSession] = [:]
     /// The configured accounts, in a daemon that stays.
     var book: AccountBook?
@@ -49,6 +52,7 @@ package actor Daemon {
         let all = Array(sessions.values) + (book?.all ?? [])
         await withTaskGroup { group in
             for session in all { group.addTask { await session.close(leavingSession: leavesSessions) } }
+            group.addTask { await self.registrations.endAll() }
         }
         sessions = [:]
     }

@@ -98,6 +98,8 @@ struct Surroundings {
     var variables: [String: String] = [:]
     var home = "/nonexistent"
     var passwords: [String] = []
+    /// What is typed where it can be seen; an empty line is nothing.
+    var typed: [String] = []
     var descriptors: [Int32: String] = [:]
     var breaksPipe = false
     /// Whether the reader of the output goes when it is first looked for.
@@ -127,6 +129,7 @@ func jabberctl(
     let choice = Locked<DaemonChoice?>(nil)
     let input = Locked(surroundings.input)
     let passwords = Locked(surroundings.passwords)
+    let typed = Locked(surroundings.typed)
     var paths = RuntimePaths(environment: ["HOME": surroundings.home])
     paths.system = surroundings.home + "/etc"
     var environment = CLIEnvironment(
@@ -151,6 +154,10 @@ func jabberctl(
     environment.askPassword = { (prompt) throws(ControlError) in
         errors.withLock { $0 += Array(prompt.utf8) }
         return passwords.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+    environment.ask = { (prompt) throws(ControlError) in
+        errors.withLock { $0 += Array(prompt.utf8) }
+        return typed.withLock { $0.isEmpty ? nil : $0.removeFirst() }.flatMap { $0.isEmpty ? nil : $0 }
     }
     environment.readDescriptor = { (number) throws(ControlError) in
         guard let text = surroundings.descriptors[number] else { throw ControlError(.inputOutput, "not open") }

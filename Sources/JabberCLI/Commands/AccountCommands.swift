@@ -38,7 +38,7 @@ struct AccountCommands {
     }
 
     /// Says what a running daemon does with the change.
-    private func tellDaemon(_ command: CommandSpec) {
+    func tellDaemon(_ command: CommandSpec) {
         let environment = context.environment
         let changes = ["account.add", "account.set", "account.remove", "account.default", "account.passwd"]
         let isQuestion = command.method == "account.default" && context.line.arguments.isEmpty
@@ -66,7 +66,7 @@ struct AccountCommands {
     }
 
     /// The account that the argument names, or the default one.
-    private func named() throws(ControlError) -> AccountConfiguration {
+    func named() throws(ControlError) -> AccountConfiguration {
         if let name = context.line.arguments.first ?? context.options.session.account {
             return try configuration.account(name)
         }
@@ -100,7 +100,7 @@ struct AccountCommands {
         return failures.first?.exit ?? .done
     }
 
-    private func show(_ account: AccountConfiguration) throws(ControlError) {
+    func show(_ account: AccountConfiguration) throws(ControlError) {
         let row = row(account)
         var result: JSONObject = ["api": 1]
         for entry in row.entries { result[entry.key] = entry.value }
@@ -117,23 +117,12 @@ struct AccountCommands {
         }
         let address = try ShallowAddress(text)
         let name = line.value("name") ?? address.bare
-        guard AccountConfiguration.isName(name) else {
-            throw ControlError(
-                .usage, "\"\(TerminalText.line(name))\" cannot be an account's name; choose one with --name")
-        }
-        try requireNew(name, in: configuration)
+        try requireNew(name)
         var account = AccountConfiguration(name: name, jid: address.bare)
-        let session = context.options.session
         account.host = imported?.host
         account.port = imported?.port
-        if let host = session.host { account.move(to: host) }
-        if let port = session.port { account.port = port }
-        account.tls = session.tls
-        account.move(through: session.proxy)
+        takeWay(&account)
         account.proxyPasswordCommand = try line.value("proxy-password-command").map(CommandWords.split)
-        account.ca = session.ca
-        account.trust = session.trust
-        account.pins = session.pins ?? []
         try Self.requirePins(account)
         account.resource = line.value("resource") ?? address.resource
         if let resource = account.resource { try ShallowAddress.check(resource: resource) }
@@ -146,18 +135,47 @@ struct AccountCommands {
         } else if !line.has("no-password") {
             account.password = imported?.password
             if account.password == nil, !account.hasOtherProof || context.options.passwordDescriptor != nil {
-                account.password = try newPassword(of: address.bare, isRequired: false)
+                account.password = try NewPassword.find(context, of: address.bare)
+                if account.password == nil {
+                    context.output.note("no password was stored; it will be asked for at each login")
+                }
             }
         }
-        let (commands, added) = (self, account)
+        try save(new: account)
+        try show(account)
+    }
+
+    /// Takes what the options say about the way to the server.
+    func takeWay(_ account: inout AccountConfiguration) {
+        let session = context.options.session
+        if let host = session.host { account.move(to: host) }
+        if let port = session.port { account.port = port }
+        account.tls = session.tls
+        account.move(through: session.proxy)
+        account.ca = session.ca
+        account.trust = session.trust
+        account.pins = session.pins ?? []
+    }
+
+    /// Stores an account; the first one is the default one.
+    mutating func save(new account: AccountConfiguration) throws(ControlError) {
+        let (commands, makesDefault) = (self, context.line.has("default"))
         try change { (configuration) throws(ControlError) in
             // Another command may have been faster while a password was asked for.
-            try commands.requireNew(name, in: configuration)
+            try commands.requireNew(account.name, in: configuration)
             let isFirst = configuration.accounts.isEmpty && configuration.failures.isEmpty
-            try configuration.save(added)
-            if line.has("default") || isFirst { try configuration.setDefault(name) }
+            try configuration.save(account)
+            if makesDefault || isFirst { try configuration.setDefault(account.name) }
         }
-        try show(account)
+    }
+
+    /// The settings have no account of this name.
+    func requireNew(_ name: String) throws(ControlError) {
+        guard AccountConfiguration.isName(name) else {
+            throw ControlError(
+                .usage, "\"\(TerminalText.line(name))\" cannot be an account's name; choose one with --name")
+        }
+        try requireNew(name, in: configuration)
     }
 
     private func requireNew(_ name: String, in configuration: ConfigurationFile) throws(ControlError) {
@@ -269,7 +287,7 @@ struct AccountCommands {
     }
 
     /// Removes the settings, and what lets anybody log in as the account; with `--purge` what was said too.
-    private mutating func remove() throws(ControlError) {
+    mutating func remove() throws(ControlError) {
         let (name, row) = try removable()
         let files = AccountFiles(of: name, paths: context.environment.paths)
         let isReal = !context.options.isDryRun
@@ -316,42 +334,28 @@ struct AccountCommands {
     }
 
     private mutating func passwd() throws(ControlError) {
+        if let option = ["generate", "field"].first(where: context.line.isTyped) {
+            throw ControlError(.usage, "--\(option) is of use together with --at-server")
+        }
         var account = try named()
         if let command = context.line.value("password-command") {
             account.passwordCommand = try CommandWords.split(command)
             account.password = nil
         } else {
-            account.password = try newPassword(of: account.jid, isRequired: true)
+            account.password = try NewPassword.require(context, of: account.jid)
             account.passwordCommand = nil
         }
+        try save(passwordOf: account)
+        try show(account)
+    }
+
+    /// Stores the password of an account, or the command that prints it; the rest stays as it is.
+    mutating func save(passwordOf account: AccountConfiguration) throws(ControlError) {
         let (name, password, command) = (account.name, account.password, account.passwordCommand)
         try change { (configuration) throws(ControlError) in
             var account = try configuration.account(name)
             (account.password, account.passwordCommand) = (password, command)
             try configuration.save(account)
         }
-        try show(account)
-    }
-
-    /// A password to store: from `--password-fd`, `JABBERCTL_PASSWORD` or the terminal.
-    private func newPassword(of jid: String, isRequired: Bool) throws(ControlError) -> String? {
-        let environment = context.environment
-        let deadline = context.options.timeout.map { Deadline(seconds: $0, environment) }
-        defer { deadline?.cancel() }
-        if let descriptor = context.options.passwordDescriptor {
-            return try context.firstLine(of: descriptor)
-        }
-        if let password = environment.variables["JABBERCTL_PASSWORD"], !password.isEmpty { return password }
-        if context.options.mayAsk {
-            if let first = try environment.askPassword("Password for \(TerminalText.line(jid)): ") {
-                guard try environment.askPassword("Again: ") == first else {
-                    throw ControlError(.badData, "the two passwords differ")
-                }
-                return first
-            }
-        }
-        guard !isRequired else { throw ControlError(.usage, "no password was given; try --password-fd") }
-        context.output.note("no password was stored; it will be asked for at each login")
-        return nil
     }
 }

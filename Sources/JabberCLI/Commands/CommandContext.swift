@@ -6,7 +6,7 @@ internal import JabberControl
 struct CommandContext: Sendable {
     let environment: CLIEnvironment
     let line: CommandLine
-    let options: GlobalOptions
+    private(set) var options: GlobalOptions
     let output: Output
     /// The time limit that was asked for; it runs since the context was made.
     let deadline: Deadline?
@@ -35,6 +35,14 @@ struct CommandContext: Sendable {
     /// The first line of what an open descriptor has: a secret that the user hands over.
     func firstLine(of descriptor: Int32) throws(ControlError) -> String {
         try PasswordSource.firstLine(try environment.readDescriptor(descriptor), of: "descriptor \(descriptor)")
+    }
+
+    /// The same for an account of the settings.
+    func with(account name: String) -> CommandContext {
+        var copy = self
+        copy.options.session.account = name
+        copy.options.session.jid = nil
+        return copy
     }
 
     /// The time limit of a command that answers once.

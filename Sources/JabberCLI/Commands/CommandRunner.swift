@@ -21,7 +21,7 @@ package enum CommandRunner {
             guard let command = line.command else {
                 throw ControlError(.usage, "a command is missing; see: jabberctl help")
             }
-            guard command.place == .tool else {
+            guard command.place == .tool, !ServerAccountCommands.concern(command, line) else {
                 try environment.makeRoom()
                 return nil
             }
@@ -42,6 +42,8 @@ package enum CommandRunner {
             case "send": return try await SendCommand.run(context, command)
             case "react", "retract": return try await SendCommand.runAsIs(context, command)
             case "listen": return try await ListenCommand.run(context, command)
+            case "account.register": return try await RegisterCommand.run(context, command)
+            case "account.passwd", "account.remove": return try await ServerAccountCommands.run(context, command)
             case "bugreport": return try await BugReport.run(context)
             case "daemon.info" where line.has("openmetrics"):
                 try context.output.write(OpenMetrics.text(try await context.request("status", [:])))

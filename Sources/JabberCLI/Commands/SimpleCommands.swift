@@ -9,6 +9,11 @@ enum SimpleCommands {
         switch method {
         case "status": Records(result, "accounts", [Column("NAME", "name"), Column("JID", "jid")] + connection)
         case "connect", "disconnect", "reconnect": Records(rows: [result], [Column("ACCOUNT", "account")] + connection)
+        case "account.invite":
+            Records(
+                rows: [result], [Column("URI", "uri"), Column("PAGE", "page"), Column("EXPIRES", "expires", .time)])
+        case "account.devices": Records(result, "devices", device)
+        case "account.revoke": Records(rows: strings(result, "revoked", as: "id"), [Column("REVOKED", "id")])
         case "account.forget-token":
             Records(rows: [result], [Column("ACCOUNT", "account"), Column("TOKENS", "tokens")])
         case "daemon.info", "daemon.reload", "daemon.stop", "daemon.restart":
@@ -67,6 +72,12 @@ enum SimpleCommands {
     private static let contact = [
         Column("JID", "jid"), Column("NAME", "name"), Column("SUBSCRIPTION", "subscription"), Column("ASK", "ask"),
         Column("GROUPS", "groups"),
+    ]
+
+    private static let device = [
+        Column("ID", "id"), Column("PROGRAM", "software"), Column("DEVICE", "device"),
+        Column("CONNECTED") { $0.bool("connected") == true ? "yes" : "" }, Column("LAST SEEN", "lastSeen", .time),
+        Column("MAY", "permission"), Column("BY", "authentication"),
     ]
 
     private static let connection = [
@@ -129,6 +140,12 @@ enum SimpleCommands {
         for warning in result["warnings"]?.stringsValue ?? [] where context.options.form == .human {
             context.output.note("warning: \(warning)")
         }
+        if command.method == "account.invite", result.string("by") == "client", context.options.form == .human {
+            context.output.note("who takes it is approved by a daemon that stays: jabberctl daemon start")
+        }
+        if command.method == "account.invite", context.output.isTable, let expiry = result.string("expires") {
+            context.output.note("it is good until \(context.environment.localTime(expiry))")
+        }
         if result.bool("preapproved") == true, context.options.form == .human {
             context.output.note(
                 "no request of \(result.string("jid") ?? "?") was waiting: a later one is accepted at once")
@@ -147,14 +164,17 @@ enum SimpleCommands {
 
     /// Commands whose result reads better as a sentence on a terminal.
     private static let single: [String: @Sendable (JSONObject) -> String] = [
-        "raw": { $0.string("reply") ?? "sent" }
+        "raw": { $0.string("reply") ?? "sent" },
+        // To be copied as a whole.
+        "account.invite": { [$0.string("uri"), $0.string("page")].compactMap { $0 }.joined(separator: "\n") },
     ]
 
     /// What a person at a terminal is told instead of an empty table.
     private static let emptiness = [
         "roster.list": "there is no contact", "status": "the daemon has no account",
         "sub.pending": "no request waits for your answer", "adhoc.list": "no command is offered to you",
-        "block.list": "nobody is blocked", "room.list": "there is no room",
+        "block.list": "nobody is blocked", "account.devices": "no program is known to the server",
+        "room.list": "there is no room",
         "room.affiliation": "there is nobody", "history": "nothing is there", "unread": "nothing is unread",
     ]
 

@@ -101,7 +101,9 @@ struct DaemonSession: Sendable {
         context.output.verbose(
             "\(isPrivate ? "private" : "running") daemon \(greeting.product) \(greeting.version), \(greeting.instance)")
         try greeting.check(for: "this jabberctl")
-        let password = try context.options.passwordDescriptor.map(context.firstLine(of:))
+        // One that is to be set or stored is not the one to log in with.
+        let isNew = context.line.command?.takesNewPassword == true
+        let password = try isNew ? nil : context.options.passwordDescriptor.map(context.firstLine(of:))
         let token = try context.options.tokenDescriptor.map(context.firstLine(of:))
         if password != nil || token != nil { try await hand(over: password, token: token) }
     }
@@ -149,15 +151,20 @@ struct DaemonSession: Sendable {
             return password
         }
         guard context.options.mayAsk else { throw error }
-        // A limit that was asked for holds for the whole command; the usual one does not hurry a person who types.
+        let account = TerminalText.line(error.account ?? context.options.session.jid ?? "the account")
+        let given = try unhurried { () throws(ControlError) in
+            try environment.askPassword("Password for \(account): ")
+        }
+        guard let given, !given.isEmpty else { throw error }
+        return given
+    }
+
+    /// Waits for a person. A limit that was asked for holds for the whole command; the usual one does not hurry who types.
+    func unhurried<Answer>(_ body: () throws(ControlError) -> Answer) throws(ControlError) -> Answer {
         let isPatient = context.options.timeout == nil
         if isPatient { deadline?.cancel() }
         defer { if isPatient { deadline?.restart() } }
-        let account = TerminalText.line(error.account ?? context.options.session.jid ?? "the account")
-        guard let password = try environment.askPassword("Password for \(account): "), !password.isEmpty else {
-            throw error
-        }
-        return password
+        return try body()
     }
 
     private func hand(over password: String?, token: String? = nil) async throws(ControlError) {

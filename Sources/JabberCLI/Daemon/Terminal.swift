@@ -178,10 +178,13 @@ final class Terminal: Sendable {
         }
     }
 
-    /// Asks for a password on the controlling terminal without echo; `nil` when there is none.
+    /// Asks for a line on the controlling terminal; `nil` when there is none, or nothing was typed.
     ///
+    /// - Parameters:
+    ///   - prompt: What is asked.
+    ///   - hides: Whether what is typed is not shown, as a password.
     /// - Throws: `ControlError` when a signal comes meanwhile.
-    func askPassword(prompt: String) throws(ControlError) -> String? {
+    func ask(_ prompt: String, hides: Bool) throws(ControlError) -> String? {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -191,7 +194,7 @@ final class Terminal: Sendable {
         let saved = SavedMode(descriptor: descriptor, mode: mode)
         state.withLock { $0.saved = saved }
         defer { restore() }
-        mode.c_lflag &= ~tcflag_t(ECHO)
+        if hides { mode.c_lflag &= ~tcflag_t(ECHO) }
         guard tcsetattr(descriptor, TCSAFLUSH, &mode) == 0 else { return nil }
         let terminal = FileDescriptor(descriptor)
         try terminal.writeAll(Array(prompt.utf8), name: "the terminal")
@@ -201,7 +204,7 @@ final class Terminal: Sendable {
             guard let piece = try terminal.readSome(name: "the terminal") else { break }
             line += piece
         }
-        try terminal.writeAll([UInt8(ascii: "\n")], name: "the terminal")
+        if hides { try terminal.writeAll([UInt8(ascii: "\n")], name: "the terminal") }
         guard line.first != UInt8(ascii: "\n"), !line.isEmpty else { return nil }
         return try PasswordSource.firstLine(line, of: "the terminal")
     }

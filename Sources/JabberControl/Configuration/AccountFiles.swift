@@ -38,6 +38,9 @@ package struct AccountFiles: Hashable, Sendable {
     /// What logins leave for the next: a token in place of the password, and how strong they were.
     package func logins(of owner: LoginOwner) -> String { "\(state)/logins/\(name).\(owner.rawValue).json" }
 
+    /// The file with the invitations that the account has given out and accepted.
+    package var invitations: String { "\(state)/invitations/\(name).json" }
+
     /// The files with what was said that are there: the database, what belongs to it, and damaged ones that were set aside.
     package var history: [String] {
         let own = "\(name).db"
@@ -71,10 +74,11 @@ package struct AccountFiles: Hashable, Sendable {
         for file in history { try PrivateFile.remove(file) }
     }
 
-    /// Removes what logins have left, tokens above all.
+    /// Removes what logins have left, tokens above all, and the tokens of invitations.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
     package func removeLogins() throws(ControlError) {
         for owner in LoginOwner.allCases { try PrivateFile.remove(logins(of: owner)) }
+        try PrivateFile.remove(invitations)
     }
 }

@@ -56,6 +56,8 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
     package var ownRecord: [FieldSpec] = []
     /// Who does the work.
     package var place: Place = .daemon
+    /// Whether the password that is given is a new one, and not the session's.
+    package var takesNewPassword = false
     /// Whether it is about the daemon that runs: no private one is started for it.
     package var needsRunningDaemon = false
     /// The exit codes beyond those that every command has.

@@ -15,13 +15,19 @@ extension MethodTable {
         var remove = CommandSpec("account remove", .accounts, "remove an account from the settings")
         remove.details = [
             "Its password goes, and what its logins have left, tokens too. What was said stays below "
-                + "$XDG_STATE_HOME/jabberctl/accounts, unless --purge is given; that can be given afterwards too."
+                + "$XDG_STATE_HOME/jabberctl/accounts, unless --purge is given; that can be given afterwards too.",
+            "With --from-server the account ends at its server too (XEP-0077), which cannot be undone: on a terminal its "
+                + "address has to be typed first. Where the server refuses, nothing is removed here either.",
         ]
         remove.arguments = [ArgumentSpec("NAME", "the account")]
-        remove.options = [.flag("purge", nil, "remove what was said too: history, events, and messages that wait")]
+        remove.options = [
+            .flag("purge", nil, "remove what was said too: history, events, and messages that wait"),
+            .flag("from-server", nil, "remove the account from its server first, with all that is kept there"),
+            answer,
+        ]
         remove.result =
             [api] + fields + [FieldSpec("kept", "string", "the file with what was said; absent when none is left")]
-        remove.exits = [.notFound, .temporary]
+        remove.exits = [.refused, .notFound, .temporary]
 
         var choose = CommandSpec("account default", .accounts, "show or choose the account that is meant by default")
         choose.arguments = [
@@ -32,21 +38,26 @@ extension MethodTable {
 
         var passwd = CommandSpec("account passwd", .accounts, "store another password for an account")
         passwd.details = [
-            "Only the stored password changes, not the one at the server. It is read from --password-fd, from "
-                + "JABBERCTL_PASSWORD or from the terminal.",
+            "Only the stored password changes, unless --at-server is given: then the one at the server does first (XEP-0077). "
+                + "The new one is read from --password-fd, from JABBERCTL_PASSWORD or from the terminal, or made up with "
+                + "--generate.",
             "With --password-command the password is not stored but asked from a program at each login.",
         ]
         passwd.arguments = [name]
-        passwd.options = [passwordCommand]
+        passwd.options = [
+            passwordCommand, .flag("at-server", nil, "change it at the server too"), generate, answer,
+        ]
         passwd.result = [api] + fields
-        passwd.exits = [.notFound]
+        passwd.exits = [.refused, .notFound, .badData]
+        passwd.takesNewPassword = true
+        passwd.examples = ["jabberctl account passwd --at-server --generate"]
 
         var commands = [list, add, show, set, remove, choose, passwd]
         for index in commands.indices {
             commands[index].place = .tool
             commands[index].ownRecord = fields
         }
-        return commands + [forgetToken]
+        return commands + [forgetToken] + enrolment
     }
 
     private static var forgetToken: CommandSpec {
@@ -138,7 +149,7 @@ extension MethodTable {
         "allow-plain", nil,
         "allow logins weaker than earlier ones: PLAIN after SCRAM, SCRAM without channel binding after it")
 
-    private static let name = ArgumentSpec("NAME", optional: true, "the account; without it, the default one")
+    static let name = ArgumentSpec("NAME", optional: true, "the account; without it, the default one")
 
     private static let passwordCommand = OptionSpec.value(
         "password-command", nil, "COMMAND", "program that prints the password; no shell is involved")
@@ -162,7 +173,7 @@ extension MethodTable {
         "With --certificate or --token-command no password is needed; one that is there is used where the server offers "
         + "neither. A file with a private key must be yours alone (mode 0600)."
 
-    private static let fields = [
+    static let fields = [
         FieldSpec("name", "string", "name of the account"), FieldSpec("jid", "string", "its address"),
         FieldSpec("host", "string", "host to connect to, when set"),
         FieldSpec("port", "integer", "port of the host, when set"),

@@ -3,7 +3,7 @@
 extension MethodTable {
     private static let jid = ArgumentSpec("JID", .jid, "the contact")
 
-    /// `presence …`, `roster …`, `sub …`, `block …`.
+    /// `presence ...`, `roster ...`, `sub ...`, `block ...`.
     static var contacts: [CommandSpec] {
         presenceCommands + rosterCommands + subscriptionCommands + blocking
     }
@@ -97,6 +97,10 @@ extension MethodTable {
             return command
         }
         var request = command("request", "ask to see a contact's presence")
+        request.details = [
+            "In place of an address it takes an invitation, xmpp:romeo@example.org?roster;preauth=..., which makes the other side "
+                + "approve at once (XEP-0379), and lets them see your presence in turn. Put it in quotation marks."
+        ]
         request.options = [.value("text", nil, "TEXT", "a word with the request")]
         var accept = command("accept", "let a contact see your presence")
         accept.details = [

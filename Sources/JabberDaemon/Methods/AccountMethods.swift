@@ -7,12 +7,7 @@ internal import XMPP
 enum AccountMethods {
     /// `account forget-token`: the tokens of an account, whoever keeps them.
     static func forgetToken(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        var selection = call.selection
-        if let name = try call.parameters.string("name") {
-            selection.account = name
-            selection.jid = nil
-        }
-        let session = try await call.daemon.session(for: selection)
+        let session = try await call.named
         let includingProofs = try call.parameters.flag("all")
         let count =
             try AccountFiles(of: session.account.name, paths: call.daemon.environment.paths).map {

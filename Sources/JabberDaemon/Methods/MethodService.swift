@@ -32,7 +32,13 @@ struct MethodService: ControlService {
     static let methods: [String: @Sendable (MethodCall) async throws(ControlError) -> JSONObject] = [
         MethodTable.passwordMethod: SessionMethods.password,
         "status": StatusMethods.status,
+        MethodTable.changePasswordMethod: OwnAccountMethods.changePassword,
+        MethodTable.unregisterMethod: OwnAccountMethods.unregister,
         "account.forget-token": AccountMethods.forgetToken,
+        "account.register": RegisterMethod.run,
+        "account.invite": InvitationMethods.invite,
+        "account.devices": OwnAccountMethods.devices,
+        "account.revoke": OwnAccountMethods.revoke,
         "connect": ConnectionMethods.connect,
         "disconnect": ConnectionMethods.disconnect,
         "reconnect": ConnectionMethods.reconnect,

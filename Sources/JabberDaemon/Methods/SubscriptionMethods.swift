@@ -12,7 +12,16 @@ enum SubscriptionMethods {
 
     static func request(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let text = try call.parameters.string("text")
-        return try await change(call, until: { $0?.isAsking == true || $0?.subscription.includesTo == true }) {
+        let isDone: @Sendable (RosterItem?) -> Bool = { $0?.isAsking == true || $0?.subscription.includesTo == true }
+        let address = try call.parameters.required("jid")
+        if address.lowercased().hasPrefix("xmpp:") {
+            let session = try await call.session
+            let stream = try await session.withRoster()
+            let jid = try await InvitationMethods.accept(address, session, stream)
+            _ = try await session.step { () throws(XMPPError) in try await stream.ping() }
+            return await outcome(of: jid, session, stream, until: isDone)
+        }
+        return try await change(call, until: isDone) {
             (stream, jid) throws(XMPPError) in try await stream.requestSubscription(to: jid, status: text)
         }
     }
@@ -92,6 +101,14 @@ enum SubscriptionMethods {
             try await act(stream, jid)
             try await stream.ping()
         }
+        return await outcome(of: jid, session, stream, until: isDone)
+    }
+
+    /// How it stands with a contact, once the push is there that a change brings.
+    private static func outcome(
+        of jid: JID, _ session: AccountSession, _ stream: XMPPStream,
+        until isDone: @escaping @Sendable (RosterItem?) -> Bool
+    ) async -> JSONObject {
         await session.waitForPush(stream, jid, atMost: pushWindow, isDone)
         session.notes.answered(jid)
         let item = await stream.contact(jid)

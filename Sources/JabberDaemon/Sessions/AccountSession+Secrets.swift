@@ -18,6 +18,24 @@ extension AccountSession {
         return try found.get()
     }
 
+    /// The password: what the user gave, else what the daemon may look up.
+    ///
+    /// - Parameter isRequired: Whether there is nothing else to log in with.
+    func findPassword(isRequired: Bool) async throws(ControlError) -> Password? {
+        if let password { return password }
+        let (passwords, account) = (passwords, account)
+        let found = try await lookUp { () throws(ControlError) in try passwords.password(of: account) }
+        guard let text = found else {
+            guard isRequired else { return nil }
+            throw ControlError(
+                .passwordNeeded,
+                "no password for \(name); run: jabberctl account passwd, or give one with --password-fd", account: name)
+        }
+        let password = Password(text)
+        self.password = password
+        return password
+    }
+
     /// The account's proxy, with the password that a command gives.
     func findProxy() async throws(ControlError) -> ConnectionProxy? {
         if let proxy { return proxy }

@@ -51,8 +51,12 @@ actor AccountSession {
     nonisolated let paths: RuntimePaths
     /// What logins leave for the next one; `nil` keeps it with the session.
     private let logins: LoginMemoryFile?
+    /// Invitations that were given out and accepted; `nil` where nothing is kept of the account.
+    nonisolated let invitations: InvitationFile?
+    /// Requests that are looked at for whether they prove an invitation.
+    nonisolated let welcomes = Locked(0)
 
-    private var password: Password?
+    var password: Password?
     /// The access token that the user gave.
     private(set) var token: Password?
     /// The proxy with the password that its command gave.
@@ -98,6 +102,7 @@ actor AccountSession {
         notifier = environment.notifier
         let files = AccountFiles(of: account.name, paths: environment.paths)
         logins = owner.flatMap { owner in files.map { LoginMemoryFile($0, owner: owner) } }
+        invitations = owner == nil ? nil : files.map { InvitationFile($0) }
     }
 
     /// The account's bare address, for results and errors.
@@ -211,6 +216,7 @@ actor AccountSession {
                 self?.note(event)
                 self?.take(event)
                 self?.takeRoom(event)
+                if case .subscriptionRequest(let request) = event { self?.greet(request) }
                 feed.publish(event)
             }, kept: { intake.kept($0) })
         return configuration
@@ -273,24 +279,6 @@ actor AccountSession {
         configuration.log = log
         configuration.logLevel = logLevel
         return configuration
-    }
-
-    /// The password: what the user gave, else what the daemon may look up.
-    ///
-    /// - Parameter isRequired: Whether there is nothing else to log in with.
-    private func findPassword(isRequired: Bool) async throws(ControlError) -> Password? {
-        if let password { return password }
-        let (passwords, account) = (passwords, account)
-        let found = try await lookUp { () throws(ControlError) in try passwords.password(of: account) }
-        guard let text = found else {
-            guard isRequired else { return nil }
-            throw ControlError(
-                .passwordNeeded,
-                "no password for \(name); run: jabberctl account passwd, or give one with --password-fd", account: name)
-        }
-        let password = Password(text)
-        self.password = password
-        return password
     }
 
     /// The stream, with the roster asked for: from then on pushes arrive (RFC 6121 §2.1.3).
