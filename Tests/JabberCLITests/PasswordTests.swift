@@ -64,18 +64,20 @@ struct PasswordTests {
 
     @Test("--token-fd is handed over before the command, with a password beside it or without")
     func tokenDescriptor() async {
-        let daemon = FakeDaemon([
-            "session.password": { (_, _) throws(ControlError) in [:] },
-            "ping": { (_, _) throws(ControlError) in ["roundTrips": []] },
-        ])
+        func daemon() -> FakeDaemon {
+            FakeDaemon([
+                "session.password": { (_, _) throws(ControlError) in [:] },
+                "ping": { (_, _) throws(ControlError) in ["roundTrips": []] },
+            ])
+        }
         let descriptors = Surroundings(descriptors: [5: "secret\n", 6: "access\n"])
-        let run = await jabberctl("--token-fd", "6", "ping", daemon: daemon, in: descriptors)
+        let run = await jabberctl("--token-fd", "6", "ping", daemon: daemon(), in: descriptors)
         #expect(run.code == 0 && run.asked.map(\.method) == ["session.password", "ping"])
         #expect(run.asked.first?.params["token"] == "access" && run.asked.first?.params["password"] == nil)
-        let both = await jabberctl("--token-fd", "6", "--password-fd", "5", "ping", daemon: daemon, in: descriptors)
+        let both = await jabberctl("--token-fd", "6", "--password-fd", "5", "ping", daemon: daemon(), in: descriptors)
         #expect(both.asked.first?.params["token"] == "access" && both.asked.first?.params["password"] == "secret")
         #expect(!(both.output + both.errors).contains("access"))
-        let one = await jabberctl("--token-fd", "5", "--password-fd", "5", "ping", daemon: daemon, in: descriptors)
+        let one = await jabberctl("--token-fd", "5", "--password-fd", "5", "ping", daemon: daemon(), in: descriptors)
         #expect(one.code == 64 && one.asked.isEmpty)
     }
 

@@ -165,7 +165,7 @@ struct ProcessTests {
             "$0" listen --exec 'trap "echo told; exit 0" \(signal); echo $$; sleep 600 & wait' >&5 2>/dev/null &
             read -r number <&5; kill -\(signal) $!; wait $!; echo $?
             read -r line <&5; echo "$line"
-            for i in $(seq 500); do kill -0 -- "-$number" 2>/dev/null || break; done
+            for i in $(seq 500); do kill -0 -- "-$number" 2>/dev/null || break; "$0" version >/dev/null; done
             kill -0 -- "-$number" 2>/dev/null || echo gone
             """
         #expect(try await shell(script, variables(daemon: event)).output == "143\ntold\ngone\n")

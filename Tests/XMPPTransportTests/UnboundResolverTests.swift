@@ -119,8 +119,8 @@ import XMPPTestSupport
         let connector = NetworkConnector(services: UnboundResolver(nameServers: .at(server.address)))
         #expect(
             try await connector.targets(for: "example.org.", override: nil) == [
-                ConnectionTarget(host: "direct.example", port: 443, security: .directTLS),
-                ConnectionTarget(host: "plain.example", port: 5222, security: .startTLS),
+                ConnectionTarget(host: "direct.example", port: 443, security: .directTLS, priority: 1),
+                ConnectionTarget(host: "plain.example", port: 5222, security: .startTLS, priority: 2),
             ])
         let override = ConnectionTarget(host: "elsewhere", port: 1, security: .directTLS)
         #expect(try await connector.targets(for: "example.org", override: override) == [override])

@@ -75,15 +75,15 @@ enum EjabberdServer {
     }
 
     private static func configuration(_ site: ServerSite, isNewer: Bool) -> String {
+        let plain = plainConfiguration(site, isNewer: isNewer)
+        guard site.registration != .closed else { return plain }
         let riddle = site.registration == .riddle
         let options =
             riddle
             ? "captcha_cmd: \"\(site.folder.file("picture"))\"\ncaptcha_limit: infinity\ncaptcha_url: \"https://\(site.domain)/captcha\"\n"
             : ""
-        let registering =
-            site.registration == .closed
-            ? "" : "  mod_register: {ip_access: all, access: all, captcha_protected: \(riddle)}\n"
-        return options + "registration_timeout: infinity\n" + plainConfiguration(site, isNewer: isNewer) + registering
+        let registering = "  mod_register: {ip_access: all, access: all, captcha_protected: \(riddle)}\n"
+        return options + "registration_timeout: infinity\n" + plain + registering
     }
 
     private static func plainConfiguration(_ site: ServerSite, isNewer: Bool) -> String {
