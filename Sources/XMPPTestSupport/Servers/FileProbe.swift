@@ -12,7 +12,7 @@ enum FileProbe {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name.hasPrefix(prefix) { return "\(folder)/\(name)" }
@@ -26,7 +26,7 @@ enum FileProbe {
         defer { closedir(directory) }
         var result: [String] = []
         while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != "." && name != ".." { result.append("\(folder)/\(name)") }

@@ -62,8 +62,10 @@ struct OvertakingTests {
             options.resumption = .kept(for: .seconds(60))
             options.answersAcknowledgementRequests = false
         }
+        var configuration = try await server.configuration(for: "romeo", resource: "orchard")
+        configuration.timeouts.answer = .seconds(600)
         let client = XMPPClient(
-            try await server.configuration(for: "romeo", resource: "orchard"),
+            configuration,
             reconnect: ReconnectPolicy(
                 firstDelay: .seconds(60), minimumDelay: .seconds(60), resumptionDelay: .seconds(60)))
         try await client.start()
