@@ -105,7 +105,7 @@ extension XMPPStream {
     ///   - jid: The contact.
     ///   - status: A text for them.
     ///   - token: What proves their invitation, so that they approve at once (XEP-0379 §3.3).
-    /// - Throws: ``XMPPError`` as ``send(_:)``.
+    /// - Throws: ``XMPPError`` as ``send(_:)-(Presence)``.
     public func requestSubscription(
         to jid: JID, status: String? = nil, invitation token: InvitationToken? = nil
     ) async throws(XMPPError) {

@@ -61,7 +61,11 @@ public protocol Outbox: Sendable {
     /// Resolves a doubt: a message that is ``OutboxEntry/isUncertain``, or that a room has not sent back, waits to be sent again,
     /// or is known to have arrived at the server, or in the room. Of others nothing is changed.
     ///
-    /// - Parameter isAtServer: Whether it has arrived; `nil` where nobody can say, so that it stays uncertain.
+    /// - Parameters:
+    ///   - id: The message's id.
+    ///   - recipient: Whom it is for.
+    ///   - account: Whose it is.
+    ///   - isAtServer: Whether it has arrived; `nil` where nobody can say, so that it stays uncertain.
     func resolve(_ id: String, to recipient: JID, of account: JID, isAtServer: Bool?) async throws
 }
 

@@ -36,7 +36,7 @@ extension LoopbackServer {
         return configuration
     }
 
-    /// A configuration with which somebody connects who has no account yet, for ``AccountRegistration``.
+    /// A configuration with which somebody connects who has no account yet, for `AccountRegistration`.
     public var visitorConfiguration: XMPPConfiguration {
         var configuration = XMPPConfiguration(jid: domain, password: nil)
         configuration.host = host
