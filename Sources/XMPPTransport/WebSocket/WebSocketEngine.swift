@@ -24,6 +24,9 @@ final class WebSocketEngine {
     /// What wslay's callbacks work on.
     private final class Exchange {
         var input: ArraySlice<UInt8> = []
+        /// Bytes of the frame's payload that wslay has not read; nil while it reads the frame's header.
+        var payloadLeft: Int?
+        var isClosing = false
         var output: [UInt8] = []
         var events: [Event] = []
         var hasBinary = false
@@ -34,11 +37,30 @@ final class WebSocketEngine {
             Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
         }
 
+        /// What wslay reads next: a header and a closing frame byte by byte, any other payload as it came.
+        ///
+        /// For wslay takes the first two bytes of each piece of a closing frame for its code, and so finds the reason to be
+        /// no UTF-8 where a piece begins within a character: it looks at no piece of one byte, and ``received(_:)`` does.
         func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-            let piece = input.prefix(buffer.count)
+            let wanted = isClosing ? 1 : payloadLeft ?? 1
+            let piece = input.prefix(min(wanted, buffer.count))
             input = input.dropFirst(piece.count)
             _ = buffer.update(fromContentsOf: piece)
+            isRead(piece.count)
             return piece.count
+        }
+
+        /// The header of a frame is read, and with it the first byte of a payload.
+        func began(_ frame: wslay_event_on_frame_recv_start_arg) {
+            isClosing = wslay_opcode(UInt32(frame.opcode)) == WSLAY_CONNECTION_CLOSE
+            payloadLeft = Int(clamping: frame.payload_length)
+            isRead(min(1, payloadLeft ?? 0))
+        }
+
+        private func isRead(_ count: Int) {
+            guard let left = payloadLeft else { return }
+            payloadLeft = left > count ? left - count : nil
+            isClosing = isClosing && left > count
         }
 
         func received(_ message: wslay_event_on_msg_recv_arg) {
@@ -47,8 +69,7 @@ final class WebSocketEngine {
             case WSLAY_TEXT_FRAME: events.append(.message(bytes))
             case WSLAY_BINARY_FRAME: hasBinary = true
             case WSLAY_CONNECTION_CLOSE:
-                // The code comes first in the payload (RFC 6455 §5.5.1). wslay looks at the reason only as far as it
-                // comes in one read.
+                // The code comes first in the payload (RFC 6455 §5.5.1).
                 let reason = bytes.dropFirst(2)
                 isReasonBroken = String(validating: reason, as: UTF8.self) == nil
                 events.append(.closed(code: message.status_code, reason: PrintableText.clean(Array(reason))))
@@ -90,6 +111,10 @@ final class WebSocketEngine {
                 fromContentsOf: SecureRandom().bytes(length))
             return 0
         }
+        callbacks.on_frame_recv_start_callback = { _, frame, exchange in
+            guard let frame, let exchange else { return }
+            Exchange.of(exchange).began(frame.pointee)
+        }
         callbacks.on_msg_recv_callback = { _, message, exchange in
             guard let message, let exchange else { return }
             Exchange.of(exchange).received(message.pointee)
@@ -116,7 +141,12 @@ final class WebSocketEngine {
     /// - Throws: ``Violation``; nothing more can be read then, and the reason for the peer is in the output.
     func feed(_ bytes: ArraySlice<UInt8>) throws(Violation) -> [Event] {
         exchange.input = bytes
-        let result = wslay_event_recv(context)
+        // It comes back when a piece of a header was not yet all of it, and reads nothing after an error or a closing frame.
+        var (result, left) = (Int32(0), Int.max)
+        while result == 0, exchange.input.count < left, !exchange.input.isEmpty {
+            left = exchange.input.count
+            result = wslay_event_recv(context)
+        }
         exchange.input = []
         defer { exchange.events = [] }
         if exchange.hasBinary {
