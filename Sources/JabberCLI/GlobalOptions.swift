@@ -51,6 +51,7 @@ struct GlobalOptions: Sendable {
         session.port = line.int("port")
         session.tls = line.value("tls").flatMap(AccountConfiguration.TLSMode.init(rawValue:))
         session.proxy = line.value("proxy")
+        session.hostMeta = line.value("host-meta").flatMap(AccountConfiguration.HostMeta.init(rawValue:))
         session.ca = line.value("ca").map(environment.absolute)
         session.trust = line.value("trust").flatMap(AccountConfiguration.Trust.init(rawValue:))
         if let pins = line.value("pin") {
@@ -63,7 +64,7 @@ struct GlobalOptions: Sendable {
         let needsRunning = line.command?.needsRunningDaemon == true
         // The settings of a daemon that runs are its own affair.
         if needsRunning {
-            if let option = ["config", "host", "port", "tls", "ca", "proxy"].first(where: line.isTyped) {
+            if let option = ["config", "host", "port", "tls", "ca", "proxy", "host-meta"].first(where: line.isTyped) {
                 throw ControlError(
                     .usage, "this asks the running daemon, which has settings of its own: leave --\(option) out")
             }
@@ -88,10 +89,7 @@ struct GlobalOptions: Sendable {
         isColoured = Self.isColoured(line, environment)
         timeout = line.value("timeout").flatMap { Double($0) }
         // Settings of its own are not those of a daemon that runs already.
-        let isOwn =
-            session.config != nil || session.jid != nil || session.host != nil || session.port != nil
-            || session.tls != nil || session.proxy != nil || session.ca != nil || session.trust != nil
-            || session.pins != nil
+        let isOwn = session.jid != nil || session.bringsSettings
         daemon = DaemonChoice(
             socket: line.value("socket").map(environment.absolute),
             isPrivate: !needsRunning && (line.has("no-daemon") || (isOwn && line.value("socket") == nil)),

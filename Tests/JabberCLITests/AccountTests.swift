@@ -204,6 +204,24 @@ struct AccountTests {
         #expect(shown.output.contains(#""trust":"pin","pin":["\#(one)"]"#), "\(shown)")
     }
 
+    @Test("whether the web is asked is stored, changed, shown and taken away; another word is wrong usage")
+    func hostMeta() async throws {
+        func stored() -> JSONValue? { try? JSONReader.read(folder.text(file).utf8) }
+        let added = await run("account", "add", "me@example.org", "--no-password", "--host-meta", "never")
+        #expect(added.code == 0, "\(added)")
+        #expect(stored() == ["jid": "me@example.org", "hostMeta": "never"])
+        #expect(await run("account", "show", "me@example.org", "-g", "hostMeta").output == "never\n")
+        #expect(await run("account", "set", "me@example.org", "--host-meta", "ask").code == 0)
+        #expect(stored() == ["jid": "me@example.org", "hostMeta": "ask"])
+        #expect(await run("config", "set", "accounts.me@example.org.hostMeta", "never").code == 0)
+        #expect(stored() == ["jid": "me@example.org", "hostMeta": "never"])
+        #expect(await run("account", "set", "me@example.org", "--unset", "host-meta").code == 0)
+        #expect(stored() == ["jid": "me@example.org"])
+        for word in ["no", "", "ASK"] {
+            #expect(await run("account", "set", "me@example.org", "--host-meta", word).code == 64)
+        }
+    }
+
     @Test("a misspelt setting is told where the account is shown")
     func misspelt() async throws {
         try folder.write(#"{"jid": "me@example.org", "hots": "h"}"#, to: file)

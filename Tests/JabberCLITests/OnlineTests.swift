@@ -117,14 +117,15 @@ struct OnlineTests {
         let run = await jabberctl(
             "--jid", "me@example.org", "online", "--group", "Work", "--all", "--settle=0", "--host=127.0.0.1", "--port",
             "5222",
-            "--tls", "starttls", "--proxy", "socks5://me@h:1", "--ca", "ca.pem", "--timeout", "61.5",
+            "--tls", "starttls", "--proxy", "socks5://me@h:1", "--host-meta", "never", "--ca", "ca.pem", "--timeout",
+            "61.5",
             daemon: FakeDaemon("online", Self.list()), in: Surroundings(home: folder.path))
         #expect(
             run.asked.first?.params == [
                 "group": "Work", "all": true, "settle": 0, "timeout": 61.5,
                 "session": [
                     "jid": "me@example.org", "host": "127.0.0.1", "port": 5222, "tls": "starttls",
-                    "proxy": "socks5://me@h:1", "ca": .string(folder.path + "/ca.pem"),
+                    "proxy": "socks5://me@h:1", "hostMeta": "never", "ca": .string(folder.path + "/ca.pem"),
                 ],
             ])
         #expect(run.choice == DaemonChoice(socket: nil, isPrivate: true, verbosity: 0))

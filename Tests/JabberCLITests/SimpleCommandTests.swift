@@ -333,7 +333,10 @@ struct SimpleCommandTests {
     @Test(
         "what asks the running daemon takes no other settings, and says so",
         arguments: ["status", "daemon info", "connect"],
-        [["--config", "x.json"], ["--host", "h"], ["--port", "1"], ["--tls", "direct"], ["--ca", "x.pem"]])
+        [
+            ["--config", "x.json"], ["--host", "h"], ["--port", "1"], ["--tls", "direct"], ["--ca", "x.pem"],
+            ["--host-meta", "never"],
+        ])
     func settingsOfItsOwn(_ command: String, _ option: [String]) async {
         let run = await jabberctl(command.split(separator: " ").map(String.init) + option)
         #expect(run.code == 64 && run.errors.contains("leave \(option[0]) out") && run.asked.isEmpty, "\(run)")

@@ -398,8 +398,15 @@ struct LastingDaemonTests {
     @Test("A request that brings settings of its own is not served by a session that others share")
     func ownSettings() async throws {
         try await LastingHarness.run { daemon in
-            let error = await daemon.failure("ping", ["session": ["host": "127.0.0.1"]], account: nil)
-            #expect(error?.exit == .usage)
+            let pin = String(repeating: "ab", count: 32)
+            for settings in [
+                ["host": "127.0.0.1"], ["port": 1], ["tls": "direct"], ["proxy": "socks5://h:1"], ["ca": "/ca.pem"],
+                ["trust": "dane"], ["pin": [.string(pin)]], ["hostMeta": "never"], ["config": "/config.json"],
+                ["account": "juliet", "jid": "juliet@example.org"],
+            ] as [JSONObject] {
+                let error = await daemon.failure("ping", ["session": .object(settings)], account: nil)
+                #expect(error?.exit == .usage, "\(settings)")
+            }
             let raw = await daemon.failure("raw", ["xml": "<presence/>"])
             #expect(raw?.exit == .usage && raw?.message.contains("--force") == true)
         }

@@ -67,6 +67,15 @@ struct SessionSettingsTests {
         #expect(error.code == .configuration && error.message.contains("--pin"))
     }
 
+    @Test("The domain is asked over HTTPS for other places, unless that is switched off (XEP-0487, XEP-0156)")
+    func hostMeta() throws {
+        for (word, isAsked) in [(nil, true), (.ask, true), (.never, false)] as [(AccountConfiguration.HostMeta?, Bool)]
+        {
+            let configuration = try settings("juliet@example.org") { $0.hostMeta = word }.configuration
+            #expect(configuration.asksWebForPlaces == isAsked)
+        }
+    }
+
     @Test("A resource is asked for; one that is none is exit code 65 (RFC 7622 §3.4)")
     func resource() throws {
         let settings = try settings("juliet@example.org") { $0.resource = "balcony" }

@@ -152,6 +152,7 @@ struct AccountCommands {
         if let port = session.port { account.port = port }
         account.tls = session.tls
         account.move(through: session.proxy)
+        account.hostMeta = session.hostMeta
         account.ca = session.ca
         account.trust = session.trust
         account.pins = session.pins ?? []
@@ -191,8 +192,8 @@ struct AccountCommands {
         var account = try named()
         let (line, session) = (context.line, context.options.session)
         let keys = [
-            "host", "port", "tls", "proxy", "proxy-password-command", "ca", "trust", "pin", "resource", "priority",
-            "allow-plain",
+            "host", "port", "tls", "proxy", "proxy-password-command", "host-meta", "ca", "trust", "pin", "resource",
+            "priority", "allow-plain",
         ]
         let proofs = ["certificate", "key", "certificate-password-command", "token-command", "token-fd"]
             .filter(line.isTyped)
@@ -218,6 +219,7 @@ struct AccountCommands {
                 case "tls": account.tls = isGiven ? session.tls : nil
                 case "proxy": account.move(through: isGiven ? session.proxy : nil)
                 case "proxy-password-command": account.proxyPasswordCommand = proxyCommand
+                case "host-meta": account.hostMeta = isGiven ? session.hostMeta : nil
                 case "ca": account.ca = isGiven ? session.ca : nil
                 case "trust": account.trust = isGiven ? session.trust : nil
                 case "pin":

@@ -61,8 +61,8 @@ enum ManualPage {
         (
             "$XDG_CONFIG_HOME/jabberctl/accounts/NAME.json",
             "one account: jid, host, port, tls (direct or starttls), proxy (socks5:// or http://[NAME[:PASSWORD]@]HOST:PORT), "
-                + "proxyPasswordCommand, ca, trust (pkix, dane or pin), pin (an array of SHA-256 fingerprints), resource, "
-                + "priority, allowPlain, passwordCommand, password, certificate and key (files), "
+                + "proxyPasswordCommand, hostMeta (ask or never), ca, trust (pkix, dane or pin), pin (an array of SHA-256 "
+                + "fingerprints), resource, priority, allowPlain, passwordCommand, password, certificate and key (files), "
                 + "certificatePasswordCommand, certificatePassword, accessTokenCommand, accessToken. A file with a password, "
                 + "a token or a private key must be yours alone (mode 0600)"
         ),

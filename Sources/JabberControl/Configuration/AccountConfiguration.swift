@@ -10,6 +10,14 @@ package struct AccountConfiguration: Hashable, Sendable {
         case starttls
     }
 
+    /// Whether a domain is asked over HTTPS where else its server is.
+    package enum HostMeta: String, Hashable, Sendable, CaseIterable {
+        /// When no place that DNS names can be reached (XEP-0487, XEP-0156).
+        case ask
+        /// Never: DNS alone says where to connect to.
+        case never
+    }
+
     /// What a server has to show.
     package enum Trust: String, Hashable, Sendable, CaseIterable {
         /// A certificate that an authority vouches for (RFC 5280).
@@ -22,8 +30,8 @@ package struct AccountConfiguration: Hashable, Sendable {
 
     /// The keys that this version knows, in the order in which they are written.
     package static let knownKeys = [
-        "jid", "host", "port", "tls", "proxy", "proxyPasswordCommand", "ca", "trust", "pin", "resource", "priority",
-        "allowPlain", "passwordCommand", "password", "certificate", "key", "certificatePasswordCommand",
+        "jid", "host", "port", "tls", "proxy", "proxyPasswordCommand", "hostMeta", "ca", "trust", "pin", "resource",
+        "priority", "allowPlain", "passwordCommand", "password", "certificate", "key", "certificatePasswordCommand",
         "certificatePassword", "accessTokenCommand", "accessToken",
     ]
 
@@ -41,6 +49,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     package private(set) var proxy: String?
     /// A program and its arguments whose first line of output is the password for ``proxy``.
     package var proxyPasswordCommand: [String]?
+    /// Whether the domain is asked over HTTPS where else its server is; absent: it is.
+    package var hostMeta: HostMeta?
     /// A PEM file of trust anchors in place of the system's.
     package var ca: String?
     /// What the server has to show; absent: a key of ``pins`` where there is one, else what an authority vouches for.
@@ -149,6 +159,7 @@ package struct AccountConfiguration: Hashable, Sendable {
                 "\"proxy\" must be like socks5://127.0.0.1:9050 or http://user:password@proxy.example:8080")
         }
         proxyPasswordCommand = try reader.command("proxyPasswordCommand")
+        hostMeta = try reader.word("hostMeta")
         ca = try reader.string("ca")
         trust = try reader.word("trust")
         pins = try reader.pins("pin") ?? []
@@ -172,7 +183,8 @@ package struct AccountConfiguration: Hashable, Sendable {
         var object = JSONObject(present: [
             "jid": .string(jid), "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
             "tls": tls.map { .string($0.rawValue) }, "proxy": proxy.map(JSONValue.string),
-            "proxyPasswordCommand": proxyPasswordCommand.map { .strings($0) }, "ca": ca.map(JSONValue.string),
+            "proxyPasswordCommand": proxyPasswordCommand.map { .strings($0) },
+            "hostMeta": hostMeta.map { .string($0.rawValue) }, "ca": ca.map(JSONValue.string),
             "trust": trust.map { .string($0.rawValue) }, "pin": pins.isEmpty ? nil : .strings(pins),
             "resource": resource.map(JSONValue.string), "priority": priority.map { .integer(Int64($0)) },
             "allowPlain": allowPlain ? true : nil, "passwordCommand": passwordCommand.map { .strings($0) },

@@ -6,7 +6,7 @@
 /// | --- | --- |
 /// | `account` | name or address of a configured account |
 /// | `jid` | an address without an account, or one whose other settings are taken from the account with that address |
-/// | `host`, `port`, `tls`, `proxy`, `ca`, `trust`, `pin` | override the account's |
+/// | `host`, `port`, `tls`, `proxy`, `hostMeta`, `ca`, `trust`, `pin` | override the account's |
 /// | `config` | the settings file in place of the usual ones |
 package struct SessionSelection: Hashable, Sendable {
     /// Name or address of a configured account.
@@ -21,6 +21,8 @@ package struct SessionSelection: Hashable, Sendable {
     package var tls: AccountConfiguration.TLSMode?
     /// Overrides ``AccountConfiguration/proxy``.
     package var proxy: String?
+    /// Overrides ``AccountConfiguration/hostMeta``.
+    package var hostMeta: AccountConfiguration.HostMeta?
     /// Overrides ``AccountConfiguration/ca``.
     package var ca: String?
     /// Overrides ``AccountConfiguration/trust``.
@@ -52,6 +54,7 @@ package struct SessionSelection: Hashable, Sendable {
             ca = try reader.string("ca")
             config = try reader.string("config")
             tls = try reader.word("tls")
+            hostMeta = try reader.word("hostMeta")
             trust = try reader.word("trust")
             pins = try reader.pins("pin")
         } catch {
@@ -65,10 +68,16 @@ package struct SessionSelection: Hashable, Sendable {
             "account": account.map(JSONValue.string), "jid": jid.map(JSONValue.string),
             "host": host.map(JSONValue.string), "port": port.map { .integer(Int64($0)) },
             "tls": tls.map { .string($0.rawValue) }, "proxy": proxy.map(JSONValue.string),
-            "ca": ca.map(JSONValue.string),
+            "hostMeta": hostMeta.map { .string($0.rawValue) }, "ca": ca.map(JSONValue.string),
             "trust": trust.map { .string($0.rawValue) }, "pin": pins.map { .strings($0) },
             "config": config.map(JSONValue.string),
         ])
+    }
+
+    /// Whether it brings settings of its own, in place of the account's.
+    package var bringsSettings: Bool {
+        host != nil || port != nil || tls != nil || proxy != nil || hostMeta != nil || ca != nil || trust != nil
+            || pins != nil || config != nil
     }
 
     /// The account of some settings that this names by its name or address, or the one that is meant when it names none;
@@ -113,6 +122,7 @@ package struct SessionSelection: Hashable, Sendable {
         if let port { account.port = port }
         if let tls { account.tls = tls }
         if let proxy { account.move(through: proxy) }
+        if let hostMeta { account.hostMeta = hostMeta }
         if let ca { account.ca = ca }
         if let pins { (account.pins, account.trust) = (pins, .pin) }
         if let trust { account.trust = trust }

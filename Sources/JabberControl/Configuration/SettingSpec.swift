@@ -57,6 +57,10 @@ package struct SettingSpec: Hashable, Sendable {
             "proxy",
             "connect through this proxy, socks5://HOST:PORT or http://HOST:PORT; it may hold a name and a password"),
         SettingSpec("proxyPasswordCommand", .command, "prints the password for proxy"),
+        SettingSpec(
+            "hostMeta", .choice(["ask", "never"]),
+            "whether the domain is asked over HTTPS for other places when none that DNS names can be reached; ask without it"
+        ),
         SettingSpec("ca", "a PEM file of trust anchors, in place of the system's"),
         SettingSpec(
             "trust", .choice(["pkix", "dane", "pin"]),

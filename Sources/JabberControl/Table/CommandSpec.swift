@@ -117,7 +117,10 @@ package struct CommandSpec: Hashable, Sendable, CustomStringConvertible {
         let named = Set(parameters.map(\.name))
         fields.removeAll { named.contains($0.name) }
         fields += parameters
-        fields.append(FieldSpec("session", "object", "which session: account, jid, host, port, tls, ca, config"))
+        fields.append(
+            FieldSpec(
+                "session", "object",
+                "which session: account, jid, host, port, tls, proxy, hostMeta, ca, trust, pin, config"))
         if place == .daemon {
             fields.append(FieldSpec("timeout", "number", "seconds after which the caller no longer waits"))
         }

@@ -88,8 +88,8 @@ extension MethodTable {
             "The password is read from --password-fd, from JABBERCTL_PASSWORD or from the terminal, and is stored in a "
                 + "file that only you can read. With --password-command it is not stored but asked from a program at each "
                 + "login.",
-            "The first account becomes the default one. --host, --port, --tls, --proxy, --ca, --trust and --pin are stored with "
-                + "the account.",
+            "The first account becomes the default one. --host, --port, --tls, --proxy, --host-meta, --ca, --trust and --pin "
+                + "are stored with the account.",
             proofNote, proxyNote,
             "--import reads address, password, host and port from the settings file of sendxmpp.",
         ]
@@ -113,8 +113,8 @@ extension MethodTable {
     private static var set: CommandSpec {
         var command = CommandSpec("account set", .accounts, "change an account's settings")
         command.details = [
-            "--host, --port, --tls, --proxy, --ca, --trust, --pin and the options below are stored with the account; what is "
-                + "not named stays as it is. --unset takes settings away. For another password there is account passwd.",
+            "--host, --port, --tls, --proxy, --host-meta, --ca, --trust, --pin and the options below are stored with the account; "
+                + "what is not named stays as it is. --unset takes settings away. For another password there is account passwd.",
             proofNote, proxyNote,
             "With --pin the server is known by its key alone, whoever vouches for its certificate. Name the key that a "
                 + "renewal will bring beside the one of today.",
@@ -127,8 +127,8 @@ extension MethodTable {
             .value(
                 "unset", nil, "KEY,KEY",
                 .choices([
-                    "host", "port", "tls", "proxy", "ca", "trust", "pin", "resource", "priority", "allow-plain",
-                    "certificate", "token",
+                    "host", "port", "tls", "proxy", "host-meta", "ca", "trust", "pin", "resource", "priority",
+                    "allow-plain", "certificate", "token",
                 ]),
                 "take these settings away"),
         ]
@@ -179,6 +179,7 @@ extension MethodTable {
         FieldSpec("port", "integer", "port of the host, when set"),
         FieldSpec("tls", "string", "direct or starttls, when set"),
         FieldSpec("proxy", "string", "proxy to connect through, without its password, when set"),
+        FieldSpec("hostMeta", "string", "ask or never, when set"),
         FieldSpec("ca", "string", "file of trust anchors, when set"),
         FieldSpec("trust", "string", "pkix, dane or pin, when set"),
         FieldSpec("pin", "array of strings", "SHA-256 of the keys that the server may have, when set"),

@@ -18,7 +18,8 @@ extension MethodTable {
             "TARGET is the address that you want, a domain, or an invitation: xmpp:example.org?register;preauth=..., or "
                 + "xmpp:romeo@example.org?roster;preauth=...;ibr=y. Put an invitation in quotation marks.",
             "The password is read from --password-fd, from JABBERCTL_PASSWORD or from the terminal, or made up with --generate. "
-                + "The account is stored as by account add, with --host, --port, --tls, --proxy, --ca, --trust and --pin.",
+                + "The account is stored as by account add, with --host, --port, --tls, --proxy, --host-meta, --ca, --trust and "
+                + "--pin.",
         ]
         command.arguments = [ArgumentSpec("TARGET", "address, domain or invitation")]
         command.options = [

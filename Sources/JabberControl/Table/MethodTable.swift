@@ -26,6 +26,10 @@ package enum MethodTable {
             "proxy", nil, "ADDRESS", "connect through this proxy, socks5://HOST:PORT or http://HOST:PORT",
             environment: "JABBERCTL_PROXY"),
         .value(
+            "host-meta", nil, "WHETHER", .choice(["ask", "never"]),
+            "ask the domain over HTTPS for other places when none that DNS names can be reached", default: "ask",
+            environment: "JABBERCTL_HOST_META"),
+        .value(
             "ca", nil, "FILE", .file, "trust the anchors in this PEM file in place of the system's",
             environment: "JABBERCTL_CA"),
         .value(

@@ -88,10 +88,7 @@ struct AccountBook: Sendable {
     /// - Throws: `ControlError` when there is no such account, when its settings are unusable, or when the request brings
     ///   settings of its own, which are not those of a session that others share.
     func session(for selection: SessionSelection) throws(ControlError) -> AccountSession {
-        guard selection.host == nil, selection.port == nil, selection.tls == nil,
-            selection.proxy == nil, selection.ca == nil, selection.config == nil,
-            selection.account == nil || selection.jid == nil
-        else {
+        guard !selection.bringsSettings, selection.account == nil || selection.jid == nil else {
             throw ControlError(
                 .usage,
                 "the running daemon serves its configured accounts as they are; use --no-daemon for other settings")

@@ -40,6 +40,7 @@ struct SessionSettings: Sendable {
         configuration.proxy = account.proxy.flatMap(ProxyAddress.init).map {
             ConnectionProxy($0, password: $0.password)
         }
+        configuration.asksWebForPlaces = account.hostMeta != .never
         if account.isKnownByKey {
             guard !account.pins.isEmpty else {
                 throw ControlError(
