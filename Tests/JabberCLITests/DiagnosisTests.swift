@@ -43,6 +43,11 @@ struct DiagnosisTests {
                 ],
             ],
         ],
+        "hostMeta2": [
+            "state": "found", "ttl": 600, "bosh": false, "pins": ["aabb"],
+            "reason": "1 link is incomplete, and passed over",
+            "places": [["endpoint": "192.0.2.1:443", "way": "direct", "priority": 1, "name": "chat.example.org"]],
+        ],
         "hostMeta": ["state": "found", "webSockets": ["wss://example.org:443/ws"], "bosh": true],
         "endpoints": [
             [
@@ -83,7 +88,9 @@ struct DiagnosisTests {
         "dns\t_xmpp-client._tcp.example.org\tSRV\tsecure\t3\t0 5 5222 xmpp.example.org.",
         "dns\txmpp.example.org\tAAAA\tsecure\t2\tnone",
         "dns\t_5222._tcp.xmpp.example.org\tTLSA\tbogus\t4\tno signature",
-        "published\tfound\twss://example.org:443/ws, BOSH",
+        "published\thost-meta.json\tfound\t192.0.2.1:443 (direct) as chat.example.org; holds for 600 s; with a key of aabb; "
+            + "1 link is incomplete, and passed over",
+        "published\thost-meta\tfound\twss://example.org:443/ws, BOSH",
         "endpoint\txmpp.example.org:5222\tstarttls\t192.0.2.1:5222\tok\t1.5+4+0.5\tTLSv1.3, TLS_AES_256_GCM_SHA384, "
             + "verified by pkix, not verified by dane: another key, for example.org",
         "endpoint\txmpp.example.org:5222\tstarttls\t[2001:db8::1]:5222\tfailed\t\trefused",
@@ -99,6 +106,26 @@ struct DiagnosisTests {
     func pipe() async {
         let run = await jabberctl("diag", daemon: FakeDaemon("diag", Self.result), in: Surroundings())
         #expect(run.lines == Self.rows && run.code == 0)
+    }
+
+    @Test(
+        "what became of asking for host-meta is said in every state, with the reason",
+        arguments: ["skipped", "absent", "wrongType", "notHTTPS", "wrongName", "untrusted", "unreachable"])
+    func published(state: String) async {
+        let file: JSONValue = ["state": .string(state), "reason": "because of that"]
+        let daemon = FakeDaemon("diag", ["ok": true, "steps": [], "hostMeta2": file, "hostMeta": file])
+        let run = await jabberctl("diag", daemon: daemon, in: Surroundings())
+        #expect(
+            run.lines == ["host-meta.json", "host-meta"].map { "published\t\($0)\t\(state)\tbecause of that" }, "\(run)"
+        )
+    }
+
+    @Test("a file that is found and names nothing is told as that")
+    func publishedNothing() async {
+        let daemon = FakeDaemon(
+            "diag", ["ok": true, "steps": [], "hostMeta2": ["state": "found", "webSockets": [], "bosh": false]])
+        let run = await jabberctl("diag", daemon: daemon, in: Surroundings())
+        #expect(run.lines == ["published\thost-meta.json\tfound\tno other way"], "\(run)")
     }
 
     @Test("for programs there are the steps alone, and the whole in the document")

@@ -96,6 +96,7 @@ struct DiagnosisTests {
             #expect(endpoint["features"]?.stringsValue == ["urn:ietf:params:xml:ns:xmpp-sasl"])
             #expect(result["features"]?.stringsValue?.contains("urn:xmpp:sm:3") == true)
             #expect(result["hostMeta"]?["state"] == "skipped" && result["dns"] == nil)
+            #expect(result["hostMeta2"] == ["state": "skipped", "reason": "the place is given"])
             let places = result["race"]?["places"]?.arrayValue ?? []
             #expect(places.map { $0["state"] } == ["won"])
             #expect(result["race"]?["winner"]?["why"]?.stringValue?.contains("first") == true)
@@ -106,6 +107,46 @@ struct DiagnosisTests {
             #expect(im?.string("finding") == "missing" && missing?.contains("XEP-0280") == true)
             #expect(result.objects("advice").allSatisfy { $0.string("severity") == "hint" })
         }
+    }
+
+    @Test(
+        "what became of asking for host-meta is told in every state, by the words of the protocol (XEP-0487, XEP-0156)")
+    func published() async throws {
+        var options = LoopbackOptions()
+        options.mechanisms = ["SCRAM-SHA-256"]
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret"], options: options)
+        var survey = await ServerSurvey.take(of: try await server.configuration(for: "juliet"))
+        for state in ServerSurvey.Publication.State.allCases {
+            survey.publications = ServerSurvey.Publication.File.allCases.map { .init($0, state, reason: "since") }
+            let document = SurveyDocument.make(survey)
+            for key in ["hostMeta2", "hostMeta"] {
+                #expect(document[key]?["state"]?.stringValue == state.rawValue && document[key]?["reason"] == "since")
+                #expect((document[key]?["bosh"] == false) == (state == .found))
+            }
+            Promise.check(.object(document), "diag.result")
+        }
+        var file = ServerSurvey.Publication(.hostMeta2, .found)
+        (file.lifetime, file.hasBOSH, file.mediaType) = (.seconds(600), true, "application/json")
+        file.pinnedKeys = [try #require(KeyFingerprint(String(repeating: "ab", count: 32)))]
+        let place = try #require(survey.endpoints.first?.place)
+        file.places = [.init(place, priority: 3, serverName: "chat.example.org")]
+        survey.publications = [file]
+        let document = SurveyDocument.make(survey)
+        Promise.check(.object(document), "diag.result")
+        #expect(
+            document["hostMeta2"] == [
+                "state": "found", "mediaType": "application/json", "bosh": true, "ttl": 600,
+                "places": [
+                    [
+                        "endpoint": .string(place.endpoint), "way": "starttls", "priority": 3,
+                        "name": "chat.example.org",
+                    ]
+                ],
+                "pins": [.string(String(repeating: "ab", count: 32))],
+            ])
+        #expect(document["hostMeta"] == nil)
+        await server.stop()
     }
 
     @Test(

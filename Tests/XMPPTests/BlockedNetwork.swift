@@ -6,7 +6,7 @@ import XMPPTransport
 /// A network on which nothing listens where DNS points to; the web server is at a port of the test's own.
 struct BlockedNetwork: StreamConnector {
     let network = NetworkConnector()
-    let reachesWeb = true
+    var reachesWeb = true
     /// Where the web server is; a port that nobody listens at stands for none.
     var webPort: UInt16
     var targets = [ConnectionTarget(host: "127.0.0.1", port: 1)]

@@ -42,20 +42,36 @@ enum DiagnosisSections {
             ])
     }
 
+    /// The files in which the domain says where else its service is, in the order in which a login asks for them.
     private static func publication(_ result: JSONObject) -> Records {
-        let file = result["hostMeta"]?.objectValue ?? [:]
-        guard let state = file.string("state"), state != "skipped" else { return table([], []) }
+        let files = [("hostMeta2", "host-meta.json"), ("hostMeta", "host-meta")]
+        let rows = files.compactMap { key, name -> JSONObject? in
+            guard var file = result[key]?.objectValue else { return nil }
+            file["file"] = .string(name)
+            return file
+        }
         return table(
-            [file],
+            rows,
             [
-                Column("HOST-META", "state"),
+                Column("HOST-META", "file"), Column("STATE", "state"),
                 Column("DETAIL") { file in
-                    if let reason = file.string("reason") { return reason }
-                    let bosh = file.bool("bosh") == true ? ["BOSH"] : []
-                    let ways = (file["webSockets"]?.stringsValue ?? []) + bosh
-                    return ways.isEmpty ? "no other way" : ways.joined(separator: ", ")
+                    guard file.string("state") == "found" else { return file.string("reason") ?? "" }
+                    return (contents(file) + [file.string("reason")].compactMap { $0 }).joined(separator: "; ")
                 },
             ])
+    }
+
+    private static func contents(_ file: JSONObject) -> [String] {
+        let places = objects(file["places"]).map { place in
+            "\(place.string("endpoint") ?? "?") (\(place.string("way") ?? "?")) as \(place.string("name") ?? "?")"
+        }
+        let bosh = file.bool("bosh") == true ? ["BOSH"] : []
+        let ways = places + (file["webSockets"]?.stringsValue ?? []) + bosh
+        var parts = [ways.isEmpty ? "no other way" : ways.joined(separator: ", ")]
+        if let seconds = file.int("ttl") { parts.append("holds for \(seconds) s") }
+        let keys = list(file["pins"])
+        if !keys.isEmpty { parts.append("with a key of \(keys)") }
+        return parts
     }
 
     private static func endpoints(_ result: JSONObject) -> Records {

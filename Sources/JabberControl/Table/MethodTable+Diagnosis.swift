@@ -5,7 +5,7 @@ extension MethodTable {
     static var diag: CommandSpec {
         var command = CommandSpec("diag", .tools, "examine a server, and the way to it, step by step")
         command.details = [
-            "Shows what DNS says and whether it is signed, what the domain publishes about WebSockets, every address of every "
+            "Shows what DNS says and whether it is signed, what the domain publishes over HTTPS (host-meta), every address of every "
                 + "place: how long it takes to connect, TLS, certificates and whether they prove the domain, by authorities, by "
                 + "signed TLSA records or by a pinned key; the mechanisms, channel bindings and features offered; and what to do "
                 + "about each fault. Of an account also the login, with its round trips, and what the server has of the "
@@ -74,12 +74,36 @@ extension MethodTable {
             FieldSpec("dns.answers[].records", "array of strings", "the records; empty when there are none"),
             FieldSpec("dns.answers[].reason", "string", "why it is bogus, or failed"),
             FieldSpec("dns.answers[].milliseconds", "number", "how long the answer took"),
-            FieldSpec("hostMeta", "object", "what the domain publishes over HTTPS (XEP-0156)"),
-            FieldSpec("hostMeta.state", "string", "found, absent or skipped"),
-            FieldSpec("hostMeta.webSockets", "array of strings", "addresses of WebSockets"),
-            FieldSpec("hostMeta.bosh", "boolean", "whether it names a place for BOSH"),
-            FieldSpec("hostMeta.reason", "string", "why there is nothing"),
-        ]
+        ] + published
+    }
+
+    private static var published: [FieldSpec] {
+        func common(_ file: String) -> [FieldSpec] {
+            [
+                FieldSpec(
+                    file + ".state", "string",
+                    "found, absent, wrongType (something else is there), notHTTPS, wrongName (the certificate is made out to "
+                        + "others), untrusted (it is refused for another reason), unreachable, or skipped where nobody asks"
+                ),
+                FieldSpec(file + ".reason", "string", "why there is nothing; of a file, what of it is not heeded"),
+                FieldSpec(file + ".mediaType", "string", "what the web server says it is"),
+                FieldSpec(file + ".webSockets", "array of strings", "addresses of WebSockets"),
+                FieldSpec(file + ".bosh", "boolean", "whether it names a place for BOSH"),
+            ]
+        }
+        return [FieldSpec("hostMeta2", "object", "what the domain publishes over HTTPS in host-meta.json (XEP-0487)")]
+            + common("hostMeta2") + [
+                FieldSpec(
+                    "hostMeta2.ttl", "integer", "for how many seconds it may be relied on; absent without XEP-0487"),
+                FieldSpec(
+                    "hostMeta2.places", "array", "the places that it names, in the order in which a login tries them"),
+                FieldSpec("hostMeta2.places[].endpoint", "string", "address and port, or the address of a WebSocket"),
+                FieldSpec("hostMeta2.places[].way", "string", "direct or websocket"),
+                FieldSpec("hostMeta2.places[].priority", "integer", "places of a lower number come first"),
+                FieldSpec("hostMeta2.places[].name", "string", "the name that the certificate may be made out to"),
+                FieldSpec("hostMeta2.pins", "array of strings", "SHA-256 of the keys that the servers may have"),
+                FieldSpec("hostMeta", "object", "what the domain publishes over HTTPS in host-meta (XEP-0156)"),
+            ] + common("hostMeta")
     }
 
     private static var endpoints: [FieldSpec] {

@@ -6,7 +6,7 @@ internal import XMPP
 
 /// What was found out about a domain's service, as `diag` tells it.
 enum SurveyDocument {
-    /// The keys `dns`, `hostMeta`, `endpoints` and `advice`.
+    /// The keys `dns`, `hostMeta2`, `hostMeta`, `endpoints` and `advice`.
     static func make(_ survey: ServerSurvey) -> JSONObject {
         var document: JSONObject = [:]
         if let names = survey.names {
@@ -14,7 +14,7 @@ enum SurveyDocument {
                 "verifies": .bool(names.canVerify), "answers": .array(names.answers.map { .object(answer($0)) }),
             ]
         }
-        document["hostMeta"] = .object(publication(survey.publication))
+        for file in survey.publications { document[key(of: file.file)] = .object(publication(file)) }
         document["endpoints"] = .array(survey.endpoints.map { .object(endpoint($0)) })
         if survey.omittedEndpoints > 0 { document["omittedEndpoints"] = .integer(Int64(survey.omittedEndpoints)) }
         document["advice"] = .array(
@@ -35,13 +35,33 @@ enum SurveyDocument {
         ])
     }
 
-    private static func publication(_ publication: ServerSurvey.Publication) -> JSONObject {
-        switch publication {
-        case .notAsked: ["state": "skipped"]
-        case .none(let reason): ["state": "absent", "reason": .string(reason)]
-        case .found(let webSockets, let hasBOSH):
-            ["state": "found", "webSockets": strings(webSockets), "bosh": .bool(hasBOSH)]
+    /// The key of a file in which the domain says where else its service is.
+    private static func key(of file: ServerSurvey.Publication.File) -> String {
+        switch file {
+        case .hostMeta2: "hostMeta2"
+        case .hostMeta: "hostMeta"
         }
+    }
+
+    private static func publication(_ publication: ServerSurvey.Publication) -> JSONObject {
+        let isThere = publication.state == .found
+        let isDelegation = publication.lifetime != nil
+        return JSONObject(present: [
+            "state": .string(publication.state.rawValue), "reason": publication.reason.map(JSONValue.string),
+            "mediaType": publication.mediaType.map(JSONValue.string),
+            "webSockets": isThere && !isDelegation ? strings(publication.webSockets) : Optional.none,
+            "bosh": isThere ? .bool(publication.hasBOSH) : Optional.none,
+            "ttl": publication.lifetime.map { .integer($0.components.seconds) },
+            "places": isDelegation ? .array(publication.places.map { .object(place($0)) }) : Optional.none,
+            "pins": isDelegation ? strings(publication.pinnedKeys.map(\.description)) : Optional.none,
+        ])
+    }
+
+    private static func place(_ place: ServerSurvey.Publication.Place) -> JSONObject {
+        [
+            "endpoint": .string(place.place.endpoint), "way": .string(word(place.place.way)),
+            "priority": .integer(Int64(place.priority)), "name": .string(place.serverName),
+        ]
     }
 
     private static func endpoint(_ endpoint: SurveyedEndpoint) -> JSONObject {

@@ -41,9 +41,9 @@ private struct Surveyor: Sendable {
 
     func run() async -> ServerSurvey {
         var survey = ServerSurvey(
-            domain: configuration.jid.domainpart, names: nil, publication: .notAsked, endpoints: [], omittedEndpoints: 0
+            domain: configuration.jid.domainpart, names: nil, publications: [], endpoints: [], omittedEndpoints: 0
         )
-        async let published = publication()
+        async let published = publications()
         async let services = serviceAnswers()
         let targets: [ConnectionTarget]
         do throws(ConnectError) {
@@ -55,11 +55,11 @@ private struct Surveyor: Sendable {
         async let hosts = hostAnswers(targets)
         let probes = await probes(of: targets)
         async let found = endpoints(probes)
-        survey.publication = await published
-        var webProbes: [EndpointProbe] = []
-        if case .found(let addresses, _) = survey.publication {
-            webProbes = await self.probes(of: addresses.compactMap(WebSocketAddress.init).map(ConnectionTarget.init))
-        }
+        let files = await published
+        survey.publications = files.map(\.publication)
+        var webTargets: [ConnectionTarget] = []
+        for target in files.flatMap(\.targets) where !webTargets.contains(target) { webTargets.append(target) }
+        let webProbes = await self.probes(of: webTargets)
         let kept = min(probes.count, ServerSurvey.maximumEndpoints)
         let web = Array(webProbes.prefix(ServerSurvey.maximumEndpoints - kept))
         survey.endpoints = await found + endpoints(web)
@@ -113,14 +113,32 @@ private struct Surveyor: Sendable {
         }
     }
 
-    /// What the domain publishes over HTTPS.
-    private func publication() async -> ServerSurvey.Publication {
-        guard !isGiven, configuration.asksWebForPlaces, connector.reachesWeb else { return .notAsked }
+    private typealias Published = (publication: ServerSurvey.Publication, targets: [ConnectionTarget])
+
+    /// What the domain publishes over HTTPS, and the places that it names.
+    private func publications() async -> [Published] {
+        let files = ServerSurvey.Publication.File.allCases
+        let reason: String? =
+            if isGiven {
+                "the place is given"
+            } else if !configuration.asksWebForPlaces {
+                "the account does not ask the web"
+            } else {
+                connector.reachesWeb ? nil : "there is no way to web servers from here"
+            }
+        if let reason { return files.map { (ServerSurvey.Publication($0, .notAsked, reason: reason), []) } }
+        return await ordered(files) { await published($0) }
+    }
+
+    private func published(_ file: ServerSurvey.Publication.File) async -> Published {
         do throws(WebDocument.Failure) {
-            guard let file = try await configuration.hostMeta(on: executor) else { return .none("the file is no XRD") }
-            return .found(webSockets: file.webSockets.map(\.description), hasBOSH: file.namesBOSH)
+            let contents = try await configuration.webDocument(
+                file.path, file.mediaTypes[0], over: connector, on: executor)
+            var generator = RandomBits(source: configuration.random)
+            return ServerSurvey.Publication.read(
+                file, contents, isDelegating: configuration.usesHostMeta2, using: &generator)
         } catch {
-            return .none("\(error)")
+            return (ServerSurvey.Publication(file, error), [])
         }
     }
 

@@ -11,16 +11,6 @@
 ///
 /// Nothing is sent that tells more than a login would before its first secret: nobody logs in.
 public struct ServerSurvey: Sendable, Hashable {
-    /// What the domain publishes over HTTPS about other ways to it (XEP-0156).
-    public enum Publication: Sendable, Hashable {
-        /// Nobody asked: the place is given, or there is no way to web servers.
-        case notAsked
-        /// The WebSockets, and whether there is BOSH (XEP-0206), which this library does not speak.
-        case found(webSockets: [String], hasBOSH: Bool)
-        /// There is no such file, or nobody could be asked: why.
-        case none(String)
-    }
-
     /// Addresses looked at, at most; 24. What there is beyond is ``omittedEndpoints``.
     public static let maximumEndpoints = 24
     /// Places whose names are asked about, at most; 8.
@@ -30,8 +20,8 @@ public struct ServerSurvey: Sendable, Hashable {
     public var domain: String
     /// What name servers say; `nil` where nobody asks them: the place is given, or a proxy looks names up.
     public var names: NameReport?
-    /// What the domain publishes over HTTPS.
-    public var publication: Publication
+    /// What the domain publishes over HTTPS about other ways to it: each file, in the order in which a login asks for them.
+    public var publications: [Publication]
     /// What was found at each address, in the order in which a login would try the places.
     public var endpoints: [SurveyedEndpoint]
     /// How many addresses were not looked at.

@@ -48,6 +48,7 @@ extension ServerSurvey {
                     remedy: "offer it and name it in SRV records of _xmpps-client._tcp (XEP-0368): it saves round trips"
                 ))
         }
+        list += publications.compactMap { $0.advice(about: domain) }
         var seen: Set<SurveyAdvice> = []
         list = list.filter { seen.insert($0).inserted }
         return SurveyAdvice.Severity.allCases.flatMap { severity in list.filter { $0.severity == severity } }
@@ -80,6 +81,36 @@ extension ServerSurvey {
             }
         }
         return list
+    }
+}
+
+extension ServerSurvey.Publication {
+    /// What to do about a file that is of no use as it is. To have none is no fault. No `default`: a new state asks for advice
+    /// here.
+    fileprivate func advice(about domain: String) -> SurveyAdvice? {
+        let remedy: String
+        switch state {
+        case .notAsked, .absent, .unreachable: return nil
+        case .found:
+            if isFaulty {
+                remedy = "correct the file"
+            } else if isMislabelled, let mediaType {
+                return hint(
+                    about: domain, "it is served as \(mediaType)", "serve it as \(file.mediaTypes[0]) (RFC 6415)")
+            } else {
+                return nil
+            }
+        case .wrongType: remedy = "let the web server answer 404 where there is no such file"
+        case .notHTTPS: remedy = "serve it over HTTPS by the domain itself: no redirection is followed (XEP-0156 §3)"
+        case .wrongName: remedy = "get the web server a certificate that is made out to \(domain)"
+        case .untrusted: remedy = "get the web server a certificate of an authority, and renew it in time"
+        }
+        return hint(about: domain, reason ?? state.rawValue, remedy)
+    }
+
+    private func hint(about domain: String, _ problem: String, _ remedy: String) -> SurveyAdvice {
+        SurveyAdvice(
+            severity: .hint, subject: "https://\(domain)\(file.path)", problem: problem, remedy: remedy)
     }
 }
 

@@ -10,12 +10,9 @@ extension XMPPStream {
         configuration.asksWebForPlaces && connector.reachesWeb && override == nil
     }
 
-    /// Whether what XEP-0487 says is of use. What is to be proven by DNS has to be named by DNS.
-    private var usesHostMeta2: Bool { configuration.trust != .dane }
-
     /// The places that the domain has published, as long as that holds (XEP-0487 §4): then DNS is not asked first.
     var publishedPlaces: [ConnectionTarget] {
-        guard asksWebForPlaces, usesHostMeta2,
+        guard asksWebForPlaces, configuration.usesHostMeta2,
             let file = configuration.hostMeta.file(
                 of: configuration.jid.connectDomain, at: configuration.clock.now)
         else { return [] }
@@ -41,7 +38,7 @@ extension XMPPStream {
             (try? JSONReader.read(bytes))?.objectValue
         }
         // XEP-0487 §4: with this object in it the file is of that kind, and of XEP-0156 without.
-        if usesHostMeta2, let file = found.flatMap(HostMeta2.init) {
+        if configuration.usesHostMeta2, let file = found.flatMap(HostMeta2.init) {
             configuration.hostMeta.note(file, of: domain, at: configuration.clock.now)
             return places(of: file)
         }
@@ -52,7 +49,9 @@ extension XMPPStream {
         }
         if !webSockets.isEmpty { return webSockets.map(ConnectionTarget.init) }
         // XEP-0487 §6: what has lapsed is better than nothing.
-        guard usesHostMeta2, let file = configuration.hostMeta.file(of: domain, at: nil) else { return [] }
+        guard configuration.usesHostMeta2, let file = configuration.hostMeta.file(of: domain, at: nil) else {
+            return []
+        }
         return places(of: file)
     }
 
@@ -65,7 +64,7 @@ extension XMPPStream {
     private func webDocument(_ path: String, _ mediaType: String) async -> [UInt8]? {
         log(.step, "asking https://\(configuration.jid.connectDomain)\(path) for other ways")
         do throws(WebDocument.Failure) {
-            return try await configuration.webDocument(path, mediaType, over: connector, on: executor)
+            return try await configuration.webDocument(path, mediaType, over: connector, on: executor).bytes
         } catch {
             log(.step, "none: \(error)")
             return nil
@@ -74,15 +73,13 @@ extension XMPPStream {
 }
 
 extension XMPPConfiguration {
-    /// What the domain publishes over HTTPS; `nil` where that is no such file.
-    func hostMeta(on executor: StreamExecutor) async throws(WebDocument.Failure) -> HostMeta? {
-        HostMeta(try await webDocument(HostMeta.path, "application/xrd+xml", over: route, on: executor))
-    }
+    /// Whether what XEP-0487 says is of use. What is to be proven by DNS has to be named by DNS.
+    var usesHostMeta2: Bool { trust != .dane }
 
     /// Gets a document of the domain's web server.
-    fileprivate func webDocument(
+    func webDocument(
         _ path: String, _ mediaType: String, over connector: any StreamConnector, on executor: StreamExecutor
-    ) async throws(WebDocument.Failure) -> [UInt8] {
+    ) async throws(WebDocument.Failure) -> WebDocument.Contents {
         let context: TLSContext
         do {
             context = try tlsContexts.context(trusting: webTrustAnchors)

@@ -95,6 +95,10 @@ public struct LoopbackOptions: Sendable {
     /// The text of the file in which the domain publishes all its places (XEP-0487), on the port for WebSockets; `{port}` in it
     /// stands for that port, `{directTLSPort}` for the one for direct TLS. `nil` publishes no such file.
     public var publishedPlaces: String?
+    /// What the web server says is the kind of these files; `nil` says what they are.
+    public var publishedMediaType: String?
+    /// Where the web server sends on to whoever asks for these files, with the status 301; `nil` answers with them.
+    public var publishedRedirection: String?
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
     /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with

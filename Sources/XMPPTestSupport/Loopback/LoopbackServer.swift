@@ -137,23 +137,31 @@ public actor LoopbackServer {
     }
 
     /// What the web server has beside the WebSocket: what the domain publishes about itself (XEP-0156 §3, XEP-0487 §3).
-    private var documents: [String: [UInt8]] {
+    private var documents: [String: WebReply] {
         func filled(_ text: String) -> String {
             text.replacing("{port}", with: "\(webSocketPort ?? 0)")
                 .replacing("{directTLSPort}", with: "\(directTLSPort ?? 0)")
         }
-        var documents: [String: [UInt8]] = [:]
-        if let address = router.options.publishedWebSocket {
+        let options = router.options
+        func reply(_ text: String, _ mediaType: String) -> WebReply {
+            if let place = options.publishedRedirection {
+                return WebReply(status: "301 Moved Permanently", fields: ["Location: \(place)"])
+            }
+            return WebReply(
+                fields: ["Content-Type: \(options.publishedMediaType ?? mediaType)"], body: Array(text.utf8))
+        }
+        var documents: [String: WebReply] = [:]
+        if let address = options.publishedWebSocket {
             let file = """
                 <?xml version='1.0' encoding='UTF-8'?>
                 <XRD xmlns='http://docs.oasis-open.org/ns/xri/xrd-1.0'>
                   <Link rel='urn:xmpp:alt-connections:websocket' href='\(filled(address))'/>
                 </XRD>
                 """
-            documents["/.well-known/host-meta"] = Array(file.utf8)
+            documents["/.well-known/host-meta"] = reply(file, "application/xrd+xml; charset=utf-8")
         }
-        if let text = router.options.publishedPlaces {
-            documents["/.well-known/host-meta.json"] = Array(filled(text).utf8)
+        if let text = options.publishedPlaces {
+            documents["/.well-known/host-meta.json"] = reply(filled(text), "application/json")
         }
         return documents
     }

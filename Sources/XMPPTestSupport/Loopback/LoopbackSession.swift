@@ -18,7 +18,7 @@ final class LoopbackSession {
         /// TLS comes before the stream (XEP-0368).
         case directTLS
         /// TLS, then a WebSocket (RFC 7395), or one of these documents.
-        case webSocket(documents: [String: [UInt8]])
+        case webSocket(documents: [String: WebReply])
     }
 
     /// How far the client has come.
@@ -125,7 +125,7 @@ final class LoopbackSession {
     }
 
     /// Agrees on a WebSocket inside of TLS.
-    private func upgrade(_ documents: [String: [UInt8]]) {
+    private func upgrade(_ documents: [String: WebReply]) {
         guard
             let webSocket = try? WebSocketTransport(
                 over: transport, role: .server(path: router.options.webSocketPath, documents: documents),

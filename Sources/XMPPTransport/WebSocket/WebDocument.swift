@@ -14,8 +14,8 @@ package struct WebDocument: Sendable {
         case unreachable(ConnectError)
         /// The web server could not prove that it is the host, or TLS failed.
         case insecure(TLSError)
-        /// The answer has another status than 200.
-        case status(Int)
+        /// The answer has another status than 200; where it sends on to, if it does. Nobody goes there.
+        case status(Int, location: String?)
         /// The answer is no HTTP, ends early or is too long.
         case malformed
         /// The answer was not there within this time.
@@ -26,11 +26,21 @@ package struct WebDocument: Sendable {
             switch self {
             case .unreachable(let error): "\(error)"
             case .insecure(let error): "\(error)"
-            case .status(let code): "the web server answers \(code)"
+            case .status(let code, nil): "the web server answers \(code)"
+            case .status(let code, let location?):
+                "the web server answers \(code) and sends on to \(location.prefix(200)), where nobody goes"
             case .malformed: "the web server's answer cannot be read"
             case .timedOut(let time): "no answer of the web server within \(time.spoken)"
             }
         }
+    }
+
+    /// A document that was had.
+    package struct Contents: Sendable, Hashable {
+        /// The body.
+        package let bytes: [UInt8]
+        /// What kind of document the web server says it is, in lower case and without parameters; `nil` when it says nothing.
+        package let mediaType: String?
     }
 
     private let host: String
@@ -66,8 +76,8 @@ package struct WebDocument: Sendable {
     /// - Parameters:
     ///   - executor: Whose queue the connection is on.
     ///   - timeout: How long it may take once the connection is there.
-    /// - Returns: The body.
-    package func get(on executor: StreamExecutor, timeout: Duration) async throws(Failure) -> [UInt8] {
+    /// - Returns: The document, whatever kind it is of.
+    package func get(on executor: StreamExecutor, timeout: Duration) async throws(Failure) -> Contents {
         let transport: any ByteTransport
         do throws(ConnectError) {
             let target = ConnectionTarget(host: host, security: .webSocket(path: path))
@@ -92,7 +102,7 @@ package struct WebDocument: Sendable {
     ///
     /// Unchecked: all mutable state is confined to the executor's queue of the transport.
     private final class Exchange: @unchecked Sendable {
-        let outcome = Handover<Result<[UInt8], Failure>>()
+        let outcome = Handover<Result<Contents, Failure>>()
         private let request: [UInt8]
         private var tls: TLSTransport?
         private var deadline: (any ScheduledTimer)?
@@ -146,15 +156,17 @@ package struct WebDocument: Sendable {
                     return isEnd ? end(.failure(.malformed)) : ()
                 }
                 guard let status = head.status else { return end(.failure(.malformed)) }
-                guard status.code == 200 else { return end(.failure(.status(status.code))) }
-                let body = try HTTPBody(head).read(input[count...], isEnd: isEnd)
-                if let body { end(.success(body)) }
+                guard status.code == 200 else {
+                    return end(.failure(.status(status.code, location: head.values("location").first)))
+                }
+                guard let body = try HTTPBody(head).read(input[count...], isEnd: isEnd) else { return }
+                end(.success(Contents(bytes: body, mediaType: head.mediaType)))
             } catch {
                 end(.failure(.malformed))
             }
         }
 
-        func end(_ result: Result<[UInt8], Failure>) {
+        func end(_ result: Result<Contents, Failure>) {
             deadline?.cancel()
             deadline = nil
             tls?.abort()

@@ -52,12 +52,12 @@ enum WebSocketHandshake {
 
     /// A server's answer to a request: the answer, and whether it is an agreement.
     static func answer(
-        to request: HTTPHead, path: String, documents: [String: [UInt8]] = [:]
+        to request: HTTPHead, path: String, documents: [String: WebReply] = [:]
     ) -> (bytes: [UInt8], isAgreement: Bool) {
         guard let line = request.request, line.method == "GET" else {
             return (refusal("405 Method Not Allowed"), false)
         }
-        if let document = documents[line.target] { return (Self.answer("200 OK", document), false) }
+        if let document = documents[line.target] { return (Self.answer(document), false) }
         guard line.target == path else { return (refusal("404 Not Found"), false) }
         guard request.lists("websocket", in: "upgrade"), request.lists("upgrade", in: "connection"),
             request.values("sec-websocket-version") == ["13"], request.values("host").count == 1,
@@ -74,9 +74,12 @@ enum WebSocketHandshake {
         return (Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8), true)
     }
 
-    private static func refusal(_ status: String) -> [UInt8] { answer(status, []) }
+    private static func refusal(_ status: String) -> [UInt8] { answer(WebReply(status: status)) }
 
-    private static func answer(_ status: String, _ body: [UInt8]) -> [UInt8] {
-        Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n".utf8) + body
+    private static func answer(_ reply: WebReply) -> [UInt8] {
+        let lines =
+            ["HTTP/1.1 \(reply.status)"] + reply.fields
+            + ["Content-Length: \(reply.body.count)", "Connection: close", "", ""]
+        return Array(lines.joined(separator: "\r\n").utf8) + reply.body
     }
 }

@@ -8,7 +8,7 @@ package enum WebSocketRole: Sendable, Hashable {
     /// The side that asks: the host of the address, with its port where that is not the usual one, and the path.
     case client(host: String, path: String)
     /// The side that is asked: for a WebSocket at this path, or for one of these documents at theirs.
-    case server(path: String, documents: [String: [UInt8]] = [:])
+    case server(path: String, documents: [String: WebReply] = [:])
 }
 
 /// A WebSocket for XMPP over another transport (RFC 7395), as a ``ByteTransport`` that keeps messages apart: each ``send(_:)`` is

@@ -27,7 +27,7 @@ struct WebDocumentTests {
     /// Asks a web server that has a certificate for `name` and answers in this way, whatever it is asked.
     private func get(
         _ answer: String, name: String = "example.org"
-    ) async throws -> (Result<[UInt8], WebDocument.Failure>, request: String, visits: [ConnectionTarget]) {
+    ) async throws -> (Result<WebDocument.Contents, WebDocument.Failure>, request: String, visits: [ConnectionTarget]) {
         let root = try TestAuthority.root()
         let leaf = try TestAuthority(
             TestCertificateRequest(alternativeNames: DER.sequence([DER.dns(name)])), issuer: root)
@@ -54,7 +54,7 @@ struct WebDocumentTests {
         let document = WebDocument(
             host: "example.org", path: "/x", mediaType: "application/json", connector: connector,
             context: try .client(trust: .pem(root.pem)))
-        let result: Result<[UInt8], WebDocument.Failure>
+        let result: Result<WebDocument.Contents, WebDocument.Failure>
         do throws(WebDocument.Failure) {
             result = .success(try await document.get(on: ours, timeout: .seconds(60)))
         } catch {
@@ -68,7 +68,7 @@ struct WebDocumentTests {
     @Test("the document is asked for by its host and kind, on a connection for it alone (RFC 9112 §3.2)")
     func whole() async throws {
         let (result, request, visits) = try await get("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
-        #expect(try result.get() == Array("abc".utf8))
+        #expect(try result.get() == WebDocument.Contents(bytes: Array("abc".utf8), mediaType: nil))
         #expect(request.hasPrefix("GET /x HTTP/1.1\r\nHost: example.org\r\nAccept: application/json\r\n"))
         #expect(visits.map(\.authority) == ["example.org:443"])
     }
@@ -76,13 +76,27 @@ struct WebDocumentTests {
     @Test(
         "another status is no document: a redirection is followed nowhere, to no other host and not to http",
         arguments: [
-            (301, "Location: http://example.org/x\r\n"), (302, "Location: https://example.net/x\r\n"),
-            (307, "Location: /y\r\n"), (404, ""), (500, ""), (204, ""),
+            (301, "http://example.org/x"), (302, "https://example.net/x"), (307, "/y"), (404, nil), (500, nil),
+            (204, nil),
         ])
-    func status(code: Int, field: String) async throws {
+    func status(code: Int, location: String?) async throws {
+        let field = location.map { "Location: \($0)\r\n" } ?? ""
         let (result, _, visits) = try await get("HTTP/1.1 \(code) x\r\n\(field)Content-Length: 0\r\n\r\n")
-        #expect(result == .failure(.status(code)))
+        #expect(result == .failure(.status(code, location: location)))
         #expect(visits.count == 1)
+    }
+
+    @Test(
+        "the kind of a document is told without its parameters, once or not at all (RFC 9110 §8.3)",
+        arguments: [
+            ("Content-Type: application/json\r\n", "application/json"),
+            ("content-type: Application/XRD+XML ; charset=\"UTF-8\"\r\n", "application/xrd+xml"),
+            ("Content-Type:\r\n", nil), ("Content-Type: ;x=y\r\n", nil), ("", nil),
+            ("Content-Type: text/html\r\nContent-Type: text/plain\r\n", nil),
+        ])
+    func mediaType(fields: String, expected: String?) async throws {
+        let (result, _, _) = try await get("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 1\r\n\r\nx")
+        #expect(try result.get().mediaType == expected)
     }
 
     @Test(

@@ -12,13 +12,15 @@ struct HostMeta: Sendable, Hashable {
     /// The relation of a WebSocket (XEP-0156 §3).
     static let webSocketRelation = "urn:xmpp:alt-connections:websocket"
     /// The relation of BOSH (XEP-0156 §3, XEP-0206).
-    private static let boshRelation = "urn:xmpp:alt-connections:xbosh"
+    static let boshRelation = "urn:xmpp:alt-connections:xbosh"
     private static let namespace = "http://docs.oasis-open.org/ns/xri/xrd-1.0"
 
     /// Where WebSockets are, in the file's order; those in the clear are left out.
     let webSockets: [WebSocketAddress]
     /// Whether it names a place for BOSH over HTTPS, which this library does not speak.
     let namesBOSH: Bool
+    /// How many links of these kinds lead into the clear, or nowhere.
+    let passedOver: Int
 
     /// Reads the file.
     ///
@@ -47,8 +49,18 @@ struct HostMeta: Sendable, Hashable {
 
     private init(_ links: [(relation: String?, address: String?)]) {
         webSockets = Self.webSockets(of: links)
-        namesBOSH = links.contains { $0.relation == Self.boshRelation && $0.address?.hasPrefix("https://") == true }
+        namesBOSH = links.contains { $0.relation == Self.boshRelation && Self.isSecure($0.address) }
+        passedOver = links.count { link in
+            switch link.relation {
+            case Self.webSocketRelation: link.address.flatMap(WebSocketAddress.init) == nil
+            case Self.boshRelation: !Self.isSecure(link.address)
+            default: false
+            }
+        }
     }
+
+    /// Whether an address of BOSH is one inside of TLS (XEP-0156 §3).
+    static func isSecure(_ address: String?) -> Bool { address?.lowercased().hasPrefix("https://") == true }
 
     private static func webSockets(of links: [(relation: String?, address: String?)]) -> [WebSocketAddress] {
         var addresses: [WebSocketAddress] = []

@@ -10,7 +10,8 @@ extension ServerSurvey {
         // Where name servers were asked, what they do not name is not there.
         evidence.hasDirectTLS = isUsable(.directTLS) ?? (names == nil ? nil : false)
         evidence.hasWebSocket = isUsable(.webSocket)
-        if case .found(_, let hasBOSH) = publication { evidence.hasBOSH = hasBOSH }
+        let found = publications.filter { $0.state == .found }
+        if !found.isEmpty { evidence.hasBOSH = found.contains(where: \.hasBOSH) }
         evidence.offers = endpoints.compactMap(\.features) + evidence.offers
     }
 }

@@ -39,6 +39,10 @@ struct HostMeta2: Sendable, Hashable {
     let pinnedKeys: Set<[UInt8]>
     /// The ways that this client knows, in the file's order.
     let links: [Link]
+    /// How many links of these kinds do not say all that they must.
+    let passedOver: Int
+    /// Whether it names a place for BOSH over HTTPS, which this library does not speak.
+    let namesBOSH: Bool
 
     /// Reads the file.
     ///
@@ -53,8 +57,12 @@ struct HostMeta2: Sendable, Hashable {
         else { return nil }
         lifetime = min(.seconds(seconds), Self.maximumLifetime)
         pinnedKeys = keys
-        let all = (file["links"]?.arrayValue ?? []).prefix(Self.maximumLinks)
-        links = all.compactMap(\.objectValue).compactMap(Link.init)
+        let all = (file["links"]?.arrayValue ?? []).prefix(Self.maximumLinks).compactMap(\.objectValue)
+        links = all.compactMap(Link.init)
+        passedOver = all.count(where: Link.isOfKnownKind) - links.count
+        namesBOSH = all.contains {
+            $0.string("rel") == HostMeta.boshRelation && HostMeta.isSecure($0.string("href"))
+        }
     }
 
     /// The places in the order to try them.
@@ -110,6 +118,11 @@ extension HostMeta2.Link {
         }
         guard !addresses.isEmpty else { return nil }
         (self.priority, self.weight, serverName) = (priority, weight, name)
+    }
+
+    /// Whether this client knows what kind of way a link is.
+    fileprivate static func isOfKnownKind(_ link: JSONObject) -> Bool {
+        [directTLSRelation, HostMeta.webSocketRelation].contains(link.string("rel"))
     }
 
     /// A name that can be asked for by Server Name Indication (RFC 6066 §3), in lower case.
