@@ -16,8 +16,8 @@ struct DocumentTests {
         let file = Self.root.appending(path: "Sources/XMPP/Documentation.docc/ControlProtocol.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         #expect(text == (try HelpDocument.text("protocol.md")))
-        for command in MethodTable.commands where command.isMethod {
-            #expect(text.contains("\n### \(command.method)\n"))
+        for method in MethodTable.commands.filter(\.isMethod).map(\.method) + MethodTable.otherMethods.map(\.name) {
+            #expect(text.contains("\n### \(method)\n"))
         }
     }
 
@@ -34,8 +34,8 @@ struct DocumentTests {
         look(schema)
         #expect(references.count > 3)
         #expect(references.subtracting(definitions.map { "#/$defs/\($0)" }) == [])
-        for command in MethodTable.commands where command.isMethod {
-            #expect(definitions.isSuperset(of: [command.method + ".params", command.method + ".result"]))
+        for method in MethodTable.commands.filter(\.isMethod).map(\.method) + MethodTable.otherMethods.map(\.name) {
+            #expect(definitions.isSuperset(of: [method + ".params", method + ".result"]))
         }
     }
 

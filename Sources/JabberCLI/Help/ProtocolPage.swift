@@ -29,11 +29,12 @@ enum ProtocolPage {
             lines.append("| \(words.map(cell).joined(separator: " | ")) |")
         }
         lines += ["", "## Methods", ""]
-        lines += [
-            "### session.password", "",
-            "Gives the password for later requests of this connection for the same session. "
-                + "Parameters: `session` and `password`; the result is empty.",
-        ]
+        for other in MethodTable.otherMethods {
+            if other.name != MethodTable.passwordMethod { lines.append("") }
+            lines += ["### \(other.name)", "", sentence(other.summary), "", "Parameters:", ""]
+            lines += parameters(other.parameters, required: other.required) + [""]
+            lines += other.result.isEmpty ? ["The result is empty."] : ["Result:", ""] + table(other.result)
+        }
         for command in MethodTable.commands where command.isMethod { lines += method(command) }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -59,15 +60,18 @@ enum ProtocolPage {
         var lines = ["", "### \(command.method)", "", sentence(command.summary)]
         if command.needsRunningDaemon { lines[3] += " Only a daemon that stays has it." }
         if command.place == .daemonStream { lines[3] += " Runs until it is cancelled." }
-        let required = Set(command.requiredParameters)
         lines += ["", "Parameters:", ""]
-        lines += table(
-            command.allParameters.map { field in
-                required.contains(field.name) ? FieldSpec(field.name, field.type + ", needed", field.summary) : field
-            })
+        lines += parameters(command.allParameters, required: command.requiredParameters)
         lines += ["", "Result:", ""] + table(command.result)
         if !command.event.isEmpty { lines += ["", "Events:", ""] + table(command.event) }
         return lines
+    }
+
+    private static func parameters(_ fields: [FieldSpec], required: [String]) -> [String] {
+        table(
+            fields.map { field in
+                required.contains(field.name) ? FieldSpec(field.name, field.type + ", needed", field.summary) : field
+            })
     }
 
     private static func table(_ fields: [FieldSpec]) -> [String] {

@@ -82,24 +82,12 @@ package enum MethodTable {
         commands.first { $0.path == path || (path.count == 1 && $0.aliases.contains(path[0])) }
     }
 
-    /// The methods of the protocol that are no commands.
-    ///
-    /// | method | parameters | result |
-    /// | --- | --- | --- |
-    /// | `session.password` | `session`, `password` (string), `token` (string) | `{}`; the password, the access token, or both are used by later requests of this connection for the same session |
-    /// | `account.change-password` | `session`, `password` (string), `field` (array of `NAME=VALUE`) | `api`, `account`; the password at the server is another one |
-    /// | `account.unregister` | `session`, `field` (array of `NAME=VALUE`) | `api`, `account`; the server has removed the account |
-    ///
-    /// Notifications of the daemon: `hello` (first: `product`, `version`, `api` {`min`, `max`}, `instance`), `event`
-    /// (`request`: the id of the running request, `event`: the object), `goodbye` (`error`: why it closes). Notification of
-    /// the client: `cancel` (`request`): the daemon ends that request and answers it.
+    /// What passwords are handed over by, before they are asked for.
     package static let passwordMethod = "session.password"
     /// What `account passwd --at-server` asks of the daemon.
     package static let changePasswordMethod = "account.change-password"
     /// What `account remove --from-server` asks of the daemon.
     package static let unregisterMethod = "account.unregister"
-    /// All of them.
-    package static let otherMethods: Set<String> = [passwordMethod, changePasswordMethod, unregisterMethod]
 
     static let api = FieldSpec("api", "integer", "version of the output: 1")
     static let account = FieldSpec("account", "string", "the bare JID of the account")

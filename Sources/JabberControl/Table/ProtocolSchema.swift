@@ -9,12 +9,10 @@ package enum ProtocolSchema {
     /// The document.
     package static var document: JSONObject {
         var definitions = frames
-        definitions[MethodTable.passwordMethod + ".params"] = .object(
-            object(
-                [
-                    FieldSpec("session", "object", "which session"), FieldSpec("password", "string", "the password"),
-                ], required: ["password"]))
-        definitions[MethodTable.passwordMethod + ".result"] = ["type": "object"]
+        for method in MethodTable.otherMethods {
+            definitions[method.name + ".params"] = .object(object(method.parameters, required: method.required))
+            definitions[method.name + ".result"] = .object(object(method.result))
+        }
         for command in MethodTable.commands where command.isMethod {
             definitions[command.method + ".params"] = .object(parameters(of: command))
             definitions[command.method + ".result"] = .object(object(command.result))
