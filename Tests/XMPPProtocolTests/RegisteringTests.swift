@@ -79,6 +79,20 @@ struct RegisteringTests {
         }
     }
 
+    @Test("a certificate that has expired ends it with `reset`, and nothing is sent any more (RFC 6120 §13.7.2.3)")
+    func certificateEnd() throws {
+        var harness = try registering()
+        let actions = harness.machine.timerFired(.certificate)
+        #expect(actions.sentNames == ["error"])
+        #expect(StreamError(try #require(actions.compactMap(\.sent).last)).condition == .reset)
+        #expect(actions.contains(.endStream) && actions.last == .closeTransport)
+        guard case .transportEnded? = actions.end else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(harness.machine.sendUnauthenticated(IQ(.get, id: "r1").element) == [])
+    }
+
     @Test("this side ends the stream in good order, and the server's end is told")
     func ends() throws {
         var harness = try registering()

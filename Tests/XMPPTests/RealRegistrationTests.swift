@@ -48,7 +48,9 @@ struct RealRegistrationTests {
         await stream.disconnect()
     }
 
-    @Test("an account is made, has another password, and is removed", arguments: ServerKind.expected)
+    private static let servers = ServerKind.expected + ServerKind.newer.filter(\.isExpected)
+
+    @Test("an account is made, has another password, and is removed", arguments: servers)
     func whole(kind: ServerKind) async throws {
         let server = try await kind.start(accounts: ["juliet": "balcony"], registration: .open)
         let romeo = ["username": ["romeo"], "password": ["orchard"]]
@@ -65,7 +67,7 @@ struct RealRegistrationTests {
         await server.stop()
     }
 
-    @Test("a server that registers nobody is asked nothing", arguments: ServerKind.expected)
+    @Test("a server that registers nobody is asked nothing", arguments: servers)
     func closed(kind: ServerKind) async throws {
         let server = try await kind.start(accounts: ["juliet": "balcony"])
         let met = await refusal { try await register(at: server, ["username": ["romeo"], "password": ["x"]]) }
@@ -74,9 +76,10 @@ struct RealRegistrationTests {
     }
 
     @Test(
-        "invitations of Prosody's lead to a contact and to accounts, once", .enabled(if: ServerKind.prosody.isExpected))
-    func invitations() async throws {
-        let server = try await ServerKind.prosody.start(
+        "invitations of Prosody's lead to a contact and to accounts, once",
+        arguments: [ServerKind.prosody, .prosody13].filter(\.isExpected))
+    func invitations(kind: ServerKind) async throws {
+        let server = try await kind.start(
             accounts: ["juliet": "balcony", "tybalt": "sword"], areFriends: false, registration: .open)
         var links: [InvitationLink] = []
         try await session(server, "juliet", "balcony") { stream in
@@ -124,9 +127,11 @@ struct RealRegistrationTests {
         await server.stop()
     }
 
-    @Test("a riddle of ejabberd's is shown, refused and solved", .enabled(if: ServerKind.ejabberd.isExpected))
-    func riddle() async throws {
-        let server = try await ServerKind.ejabberd.start(accounts: ["juliet": "balcony"], registration: .riddle)
+    @Test(
+        "a riddle of ejabberd's is shown, refused and solved",
+        arguments: [ServerKind.ejabberd, .ejabberd24].filter(\.isExpected))
+    func riddle(kind: ServerKind) async throws {
+        let server = try await kind.start(accounts: ["juliet": "balcony"], registration: .riddle)
         let registration = try await AccountRegistration.begin(try visitor(server))
         for isRight in [false, true] {
             let form = try await registration.form()

@@ -19,6 +19,7 @@ extension XMPPStream {
     func beganRegistering(_ features: StreamFeatures) {
         phase = .registering(features)
         log(.step, "secure, and nobody logs in")
+        watchCertificate(at: .now)
         let waiter = attempt
         attempt = nil
         waiter?.resume(returning: .established(account))

@@ -5,6 +5,11 @@ package import XMPPXML
 
 /// The way of those who have no account yet (XEP-0077 §3.1.1): as far as a login, and no further.
 extension StreamStateMachine {
+    /// Whether requests may be sent that come before a login.
+    var isRegistering: Bool {
+        if case .registering = state { true } else { false }
+    }
+
     /// The channel is as safe as for a login, and nobody logs in. From here on people decide how long things take: the
     /// negotiation is over, and the forms that arrive may be as large as the stanzas of a session.
     mutating func beginRegistering(_ features: StreamFeatures) -> [StreamAction] {

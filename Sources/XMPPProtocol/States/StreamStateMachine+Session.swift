@@ -76,7 +76,7 @@ extension StreamStateMachine {
             guard case .closing(let end) = state else { return [] }
             return finish(end) + [.closeTransport]
         case .certificate:
-            return isEstablished ? certificateEnded() : []
+            return isEstablished || isRegistering ? certificateEnded() : []
         }
     }
 

@@ -36,6 +36,36 @@ struct CertificateEndTests {
         await server.stop()
     }
 
+    @Test(
+        "ends one on which somebody registers, at the moment and not before: no password goes to who is proven no longer"
+    )
+    func registration() async throws {
+        let server = try await verona {
+            var form = RegistrationForm()
+            form.oldFields = [.init("username"), .init("password")]
+            $0.registration = form
+        }
+        var configuration = await server.visitorConfiguration
+        configuration.isForRegistration = true
+        configuration.anticipatesFeatures = false
+        let stream = XMPPStream(configuration)
+        try await stream.connect()
+        let end = try #require(await stream.certificateEnd)
+        #expect(await stream.timers[.certificate] != nil)
+        await stream.certificateDue(at: end)
+        #expect(await stream.isRegistering)
+        await stream.certificateDue(at: DateTime(millisecondsSinceEpoch: end.millisecondsSinceEpoch + 1))
+        #expect(await !stream.isRegistering)
+        let error = await #expect(throws: XMPPError.self) {
+            try await stream.requestBeforeLogin(IQ(.get, payload: Element(RegistrationForm.elementName)))
+        }
+        #expect(error?.code == .connectionLost && error?.message.contains("certificate") == true, "\(error as Any)")
+        let sent = try await server.firstRecord { $0.direction == .fromClient && $0.element.localName == "error" }
+        #expect(StreamError(sent.element).condition == .reset)
+        #expect(await !server.transcript.contains { $0.direction == .fromClient && $0.element.localName == "iq" })
+        await server.stop()
+    }
+
     @Test("and ends nothing where a key that the account names is the proof, or there is no certificate")
     func otherProofs() async throws {
         let server = try await verona()
