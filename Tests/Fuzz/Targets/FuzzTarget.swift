@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] = [
         streamParser, stanza, router, streamMachine, jid, scram, password, base64, dateTime, controlFrame,
         configuration, terminal, identity, certificate, serviceRecord, form, styling, room, http, proxy, webSocket,
-        address,
+        address, uri, hostMeta,
     ]
 
     /// The one with a name.
