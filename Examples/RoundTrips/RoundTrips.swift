@@ -8,10 +8,13 @@ struct Login: CustomStringConvertible {
     var roundTrips: Int
     var mechanism: String
     var channelBinding: String?
+    /// How they are spread over the parts of the way.
+    var phases: [LoginPhase]
 
     var description: String {
         let binding = channelBinding.map { ", bound to \($0)" } ?? ""
-        return "\(roundTrips)  \(kind): \(mechanism)\(binding)"
+        let flights = phases.filter { $0.roundTrips > 0 }.map { "\($0.name.rawValue) \($0.roundTrips)" }
+        return "\(roundTrips)  \(kind): \(mechanism)\(binding) (\(flights.joined(separator: ", ")))"
     }
 }
 
@@ -48,7 +51,7 @@ private func login(_ kind: String, _ account: XMPPConfiguration) async throws ->
     try await stream.connect()
     let login = Login(
         kind: kind, roundTrips: await stream.loginRoundTrips ?? 0, mechanism: await stream.mechanism ?? "none",
-        channelBinding: await stream.channelBinding)
+        channelBinding: await stream.channelBinding, phases: await stream.loginPhases)
     await stream.disconnect()
     return login
 }

@@ -89,7 +89,7 @@ struct NewerServerTests {
     func resumption(kind: ServerKind) async throws {
         let server = try await start(kind)
         let patience = ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
-        let romeo = XMPPClient(try server.configuration(for: "romeo"), reconnect: patience)
+        let romeo = XMPPClient(try server.configuration(for: "romeo", directTLS: true), reconnect: patience)
         let juliet = XMPPClient(try server.configuration(for: "juliet"), reconnect: patience)
         let recorder = Recorder()
         romeo.add(chatDelegate: recorder)
@@ -117,6 +117,7 @@ struct NewerServerTests {
         #expect(kind == .prosody13 ? heard == expected : heard.sorted() == expected)
         #expect(recorder.lines.count { $0 == "resumed" } == 4)
         #expect(await romeo.stream?.mechanism == "HT-SHA-256-EXPR")
+        #expect(await romeo.stream?.loginRoundTrips == 2, "resumed, together with the login")
         await romeo.stop()
         await juliet.stop()
         await server.stop()
