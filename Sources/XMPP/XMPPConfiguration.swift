@@ -138,6 +138,8 @@ public struct XMPPConfiguration: Sendable {
     var hostMeta = HostMetaCache()
     /// What the hashes in presences were found to stand for, shared by the copies of a configuration.
     var capabilities = CapabilitiesCache()
+    /// What the server was seen to take, shared by the copies of a configuration.
+    var stanzaCeiling = StanzaCeiling()
     /// Where connections come from.
     package var connector: any StreamConnector = NetworkConnector()
     /// Where time comes from.

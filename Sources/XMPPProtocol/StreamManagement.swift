@@ -10,6 +10,11 @@ package struct StreamManagement: Sendable, Equatable {
     package static let maximumUnacknowledged: UInt32 = 1_000
     /// How many bytes of stanzas may be unacknowledged at once before senders have to wait; 8 MiB.
     package static let maximumUnacknowledgedBytes = 8 * 1_048_576
+    /// How many stanzas may be unacknowledged in all before the stream is ended; 10,000. Senders wait long before: what is more are
+    /// answers to a server that asks and asks, and acknowledges none of them.
+    package static let maximumOwed: UInt32 = 10_000
+    /// How many bytes of stanzas may be unacknowledged in all before the stream is ended; 16 MiB.
+    package static let maximumOwedBytes = 16 * 1_048_576
 
     private enum Phase: Sendable, Equatable {
         case off
@@ -75,6 +80,14 @@ package struct StreamManagement: Sendable, Equatable {
 
     /// Whether the server has agreed. Until then stanzas count, and nothing is asked for (XEP-0198 §3).
     package var isOn: Bool { phase == .on }
+
+    /// Whether the server has neither agreed nor refused yet.
+    package var isUndecided: Bool { phase == .enabling }
+
+    /// Whether more is unacknowledged than any server needs that acknowledges at all.
+    package var owesTooMuch: Bool {
+        unacknowledged > Self.maximumOwed || unacknowledgedBytes > Self.maximumOwedBytes
+    }
 
     /// Whether stanzas that are sent count, though the server may not have agreed yet.
     package var isCounting: Bool { phase != .off }

@@ -42,6 +42,16 @@ public struct StreamState: Sendable, Hashable {
     /// How many stanzas were sent, modulo 2^32.
     var sent: UInt32 { acknowledged &+ UInt32(truncatingIfNeeded: unacknowledged.count) }
 
+    /// How many bytes of a stanza every server takes (RFC 6120 §13.12).
+    package static let guaranteedBytes = 10_000
+
+    /// How many bytes the largest unacknowledged stanza has in a stream; `nil` where every server has to take them all.
+    package var largestBytes: Int? {
+        unacknowledged.lazy
+            .compactMap { try? StreamFraming.document.serialize($0.element, illegalCharacters: .replace).count }
+            .max().flatMap { $0 > Self.guaranteedBytes ? $0 : nil }
+    }
+
     /// Whether there is nothing to resume and nothing to repeat.
     var isEmpty: Bool { id == nil && unacknowledged.isEmpty && unsettled.isEmpty }
 

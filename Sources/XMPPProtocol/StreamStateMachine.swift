@@ -217,14 +217,25 @@ package struct StreamStateMachine: Sendable {
         _ element: Element, bytes: Int = StreamManagement.assumedBytes, at time: DateTime? = nil
     ) -> [StreamAction] {
         management.sent(element, bytes: bytes, at: time)
+        guard !management.owesTooMuch else {
+            return violate(StreamError(.resourceConstraint, text: "you acknowledge nothing of what you are sent"))
+        }
+        return askLater()
+    }
+
+    /// An acknowledgement is asked for a moment later, unless that is settled or nothing is unacknowledged.
+    mutating func askLater() -> [StreamAction] {
         guard management.isOn, !isAcknowledgementDue, management.unacknowledged > 0 else { return [] }
         isAcknowledgementDue = true
         return [.schedule(.acknowledgement, after: configuration.timeouts.acknowledgement)]
     }
 
-    /// The application has sent what it had: an acknowledgement may be asked for at once.
+    /// The application has sent what it had: an acknowledgement may be asked for at once. Where the server has not said whether
+    /// it does that, a ping finds out: an answer behind which there is none is one.
     package mutating func burstSent() -> [StreamAction] {
-        guard isEstablished, let request = management.request() else { return [] }
+        guard isEstablished else { return [] }
+        if management.isUndecided { return management.unacknowledged > 0 ? askForSignOfLife() : [] }
+        guard let request = management.request() else { return [] }
         return [.send(request), .schedule(.answer, after: configuration.timeouts.answer)]
     }
 

@@ -278,6 +278,21 @@ struct ResumptionTests {
         "<iq type='result' id='\(id)'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
             + "<jid>romeo@example.net/orchard</jid></bind></iq>"
     }
+
+    @Test(
+        "a session that holds what is too large for the server is not resumed, since that would be repeated (RFC 6120 §13.12)",
+        arguments: [(11_000, nil), (100, "sm1")] as [(Int, String?)])
+    func tooLarge(_ size: Int, id: String?) throws {
+        let error = "<stream:error><policy-violation xmlns='urn:ietf:params:xml:ns:xmpp-streams'/></stream:error>"
+        let state = try #require(
+            try Self.interrupted { harness in
+                var message = Self.message("m4")
+                message.append(Element("body", namespace: Namespace.client, text: String(repeating: "x", count: size)))
+                _ = harness.machine.sent(message, at: Self.time)
+                return try harness.receive(error)
+            })
+        #expect(state.id == id && state.unacknowledged.map { $0.element["id"] } == ["m2", "m3", "m4"])
+    }
 }
 
 extension StreamStateMachine {

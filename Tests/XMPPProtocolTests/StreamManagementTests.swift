@@ -158,4 +158,52 @@ struct StreamManagementTests {
         #expect(harness.machine.isEstablished)
         #expect(!harness.machine.management.isOn)
     }
+
+    @Test("a server that acknowledges nothing new is asked again a moment later, and not without end")
+    func noProgress() throws {
+        var harness = try MachineHarness()
+        try harness.establish()
+        _ = harness.machine.send(Self.stanza)
+        #expect(harness.machine.burstSent().sentNames == ["r"])
+        _ = harness.machine.timerFired(.acknowledgement)
+        let actions = try harness.receive("<a xmlns='urn:xmpp:sm:3' h='0'/>")
+        #expect(actions.sentNames == [] && actions.contains(.cancel(.answer)))
+        #expect(actions.contains(.schedule(.acknowledgement, after: .seconds(1))))
+        #expect(harness.machine.timerFired(.acknowledgement).sentNames == ["r"])
+        // Where it leads on, what is left is asked for at once.
+        _ = harness.machine.send(Self.stanza)
+        #expect(try harness.receive("<a xmlns='urn:xmpp:sm:3' h='1'/>").sentNames == ["r"])
+    }
+
+    @Test("a server that answers what was sent behind <enable/>, and not that, does without (RFC 6120 §10.1)")
+    func silence() throws {
+        var harness = try MachineHarness()
+        try harness.establish(enabled: "<presence from='juliet@example.net/x'/>")
+        _ = harness.machine.send(Self.stanza)
+        let ping = try #require(harness.machine.burstSent().compactMap(\.sent).first)
+        #expect(ping.localName == "iq" && harness.machine.management.isCounting)
+        let id = try #require(ping["id"])
+        let actions = try harness.receive("<iq type='result' from='example.net' id='\(id)'/>")
+        #expect(actions.contains(.emit(.acknowledged(1))))
+        #expect(!harness.machine.management.isCounting)
+    }
+
+    @Test("a server that asks and asks, and acknowledges no answer, is left at a limit of stanzas, or of bytes")
+    func owed() throws {
+        var harness = try MachineHarness()
+        try harness.establish()
+        for _ in 0..<StreamManagement.maximumOwed {
+            let end = harness.machine.wrote(Self.stanza, bytes: 1).end
+            if end != nil { Issue.record("\(String(describing: end))") }
+        }
+        guard case .violation(let error)? = harness.machine.wrote(Self.stanza, bytes: 1).end else {
+            Issue.record("the stream did not end")
+            return
+        }
+        #expect(error.condition == .resourceConstraint)
+        var other = try MachineHarness()
+        try other.establish()
+        #expect(other.machine.wrote(Self.stanza, bytes: StreamManagement.maximumOwedBytes).end == nil)
+        #expect(other.machine.wrote(Self.stanza, bytes: 1).end != nil)
+    }
 }

@@ -137,12 +137,12 @@ struct OwnLimitsTests {
         configuration.connector = connector
         let stream = XMPPStream(configuration)
         try await stream.connect()
-        let id = String(repeating: "x", count: 500_000)
+        // Its answer is as long as one may be that repeats what was asked.
+        let id = String(repeating: "x", count: XMPPStream.maximumAnswerBytes - 200)
+        let ping = "<iq type='get' id='\(id)' from='example.net'><ping xmlns='urn:xmpp:ping'/></iq>"
         connector.clog()
-        for _ in 0..<40 {
-            await server.inject(
-                "<iq type='get' id='\(id)' from='example.net'><ping xmlns='urn:xmpp:ping'/></iq>", into: "romeo")
-        }
+        await server.inject(
+            String(repeating: ping, count: XMPPStream.maximumUnwrittenBytes / id.utf8.count + 1), into: "romeo")
         let end = await stream.waitUntilEnded()
         #expect(end?.code == .connectionLost && end?.message.contains("does not read") == true, "\(end as Any)")
         await server.stop()
@@ -211,5 +211,58 @@ struct OwnLimitsTests {
         let login = text.split(separator: "\n").filter { $0.contains("xmpp-sasl") && !$0.contains("mechanisms") }
         #expect(login.count >= 2 && login.allSatisfy { $0.contains("(masked)") || $0.contains("/>") }, "\(login)")
         #expect(text.contains("<enabled") && text.contains("id='(masked)'"), "\(text)")
+    }
+
+    @Test("an answer that is long because of the question is not sent: servers end streams over it (RFC 6120 §13.12)")
+    func longAnswers() async throws {
+        let server = try await verona()
+        let (stream, _) = try await romeo(server)
+        try await stream.goOnline()
+        let id = String(repeating: "x", count: XMPPStream.maximumAnswerBytes)
+        let ask = { (id: String) in "<iq type='get' id='\(id)' from='mallory@evil.example/x'><q xmlns='urn:x'/></iq>" }
+        await server.inject(ask(id), into: "romeo")
+        await server.inject(
+            "<message id='\(id)' from='juliet@example.net/x'><body>x</body><request xmlns='urn:xmpp:receipts'/></message>",
+            into: "romeo")
+        await server.inject(ask("short"), into: "romeo")
+        _ = try await server.firstElement(from: "romeo") { $0["id"] == "short" }
+        let sent = await server.received(from: "romeo")
+        #expect(!sent.contains { $0["id"] == id || $0.localName == "message" })
+        await stream.disconnect()
+        await server.stop()
+    }
+
+    @Test("what a server has ended the stream over is not sent again, neither by resuming nor anew (RFC 6120 §13.12)")
+    func refusedSize() async throws {
+        let server = try await verona {
+            $0.resumption = .kept(for: .seconds(60))
+            $0.answersAcknowledgementRequests = false
+        }
+        let policy = ReconnectPolicy(firstDelay: .milliseconds(1), minimumDelay: .milliseconds(1))
+        let client = XMPPClient(
+            try await server.configuration(for: "romeo", resource: "orchard"), reconnect: policy,
+            store: InMemoryStreamStateStore())
+        let recorder = Recorder()
+        client.add(chatDelegate: recorder)
+        client.add(messageDelegate: recorder)
+        try await client.start()
+        let juliet = try JID("juliet@example.net")
+        let body = String(repeating: "x", count: 20_000)
+        try await client.send(Message(to: juliet, body: body, id: "large"))
+        try await client.send(Message(to: juliet, body: "short", id: "short"))
+        _ = try await server.firstElement(from: "romeo") { $0["id"] == "short" }
+        await server.endStreams(of: "romeo", with: StreamError(.policyViolation))
+        await recorder.heard("bounced large policy-violation")
+        let error = await #expect(throws: XMPPError.self) {
+            try await client.send(Message(to: juliet, body: body, id: "again"))
+        }
+        #expect(error?.code == .tooLarge)
+        try await Patience.wait(for: "the other message to be sent again") {
+            await server.received(from: "romeo").count { $0["id"] == "short" } == 2
+        }
+        let sent = await server.received(from: "romeo")
+        #expect(sent.count { $0["id"] == "large" } == 1 && !sent.contains { $0.localName == "resume" })
+        await client.stop()
+        await server.stop()
     }
 }

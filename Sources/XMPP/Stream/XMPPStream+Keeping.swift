@@ -102,10 +102,8 @@ extension XMPPStream {
     /// Sends a stanza when it is kept; nobody waits for that.
     ///
     /// - Returns: Whether it is one that has to be kept.
-    func keepSending(_ element: Element) -> Bool {
-        guard keeping != nil, isInterrupted || isKept(element),
-            let bytes = try? framing.serialize(element, illegalCharacters: .replace)
-        else { return false }
+    func keepSending(_ element: Element, _ bytes: [UInt8]) -> Bool {
+        guard keeping != nil, isInterrupted || isKept(element) else { return false }
         keep(.sending(KeepingQueue.Sending(element: element, bytes: bytes, time: .now, number: 0)))
         return true
     }

@@ -113,6 +113,9 @@ extension XMPPStream {
     /// interruption where the session can be resumed.
     private func ended(_ end: StreamEnd) {
         let error = attemptEnd ?? XMPPError(end, domain: configuration.jid.domainpart)
+        if error?.streamError?.condition == .policyViolation, let bytes = machine.resumableState?.largestBytes {
+            configuration.stanzaCeiling.refused(bytes)
+        }
         if let waiter = attempt {
             attempt = nil
             forgetTLSSessions()

@@ -142,7 +142,8 @@ extension XMPPStream {
                     answer = iq.failure(StanzaError(.internalServerError, kind: .wait))
                 }
                 answersInProgress -= 1
-                reply(answer)
+                // What the program says may be long, as far as the server takes it.
+                if !reply(answer, maximum: .max) { reply(iq.failure(StanzaError(.resourceConstraint, kind: .cancel))) }
                 endTurn()
             }
         }
@@ -150,12 +151,20 @@ extension XMPPStream {
 
     /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot. In an interrupted session it
     /// waits: the request counts as handled, so it will not come again.
-    func reply(_ answer: some Stanza) {
-        if keepSending(answer.element) { return }
-        if isEstablished {
-            perform(machine.send(answer.element))
-        } else {
-            machine.keep(answer.element, at: .now)
+    ///
+    /// - Parameter maximum: How many bytes it may have. A longer one is left out.
+    /// - Returns: Whether it has no more.
+    @discardableResult
+    func reply(_ answer: some Stanza, maximum: Int = XMPPStream.maximumAnswerBytes) -> Bool {
+        let element = answer.element
+        guard let bytes = try? framing.serialize(element, illegalCharacters: .replace),
+            bytes.count <= min(maximum, maximumOutgoingBytes ?? .max)
+        else {
+            log(.step, "left unanswered: the answer would be too long for the server")
+            return false
         }
+        if keepSending(element, bytes) { return true }
+        if isEstablished { write(element, bytes, at: .now) } else { machine.keep(element, at: .now) }
+        return true
     }
 }

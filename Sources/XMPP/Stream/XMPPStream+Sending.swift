@@ -177,7 +177,7 @@ extension XMPPStream {
             throw XMPPError(.invalidStanza, "The stanza cannot be sent: \(error).")
         }
         // XEP-0478: a larger one would cost the stream.
-        if let maximum = machine.maximumOutgoingBytes, bytes.count > maximum {
+        if let maximum = maximumOutgoingBytes, bytes.count > maximum {
             throw XMPPError(
                 .tooLarge, "The stanza has \(bytes.count) bytes; the server takes at most \(maximum).",
                 stanzaError: StanzaError(.policyViolation, kind: .modify))

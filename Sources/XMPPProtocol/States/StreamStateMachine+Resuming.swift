@@ -118,6 +118,9 @@ extension StreamStateMachine {
             remains.id = nil
         case .streamError where wasResuming:
             remains.id = nil
+        case .streamError(let error) where error.condition == .policyViolation && remains.largestBytes != nil:
+            // What is too large for the server is repeated at each resumption, and would cost one connection after another.
+            remains.id = nil
         case .closed, .closedByServer, .streamError, .tlsUnavailable, .noMechanism, .authenticationRefused,
             .serverNotAuthenticated, .bindingFailed, .timedOut, .transportEnded:
             break

@@ -23,26 +23,25 @@ extension StreamStateMachine {
             if isAnswerToPing(element) {
                 keepalive.pingID = nil
                 management.handledStanza()
-                return [.cancel(.answer)]
+                return [.cancel(.answer)] + noteSilence()
             }
             return [.emit(.stanza(element))]
         }
         guard element.namespace == Namespace.streamManagement else { return [] }
-        let wasAwaiting = management.isAwaitingAcknowledgement
+        let (wasAwaiting, before) = (management.isAwaitingAcknowledgement, management.unacknowledged)
         switch management.received(element) {
         case .answer(let answer):
             return [.send(answer)]
         case .acknowledged(let h):
-            let more = burstSent()
+            // At once only where that has led on: who acknowledges nothing new would be asked without end.
+            let more = management.unacknowledged < before ? burstSent() : []
             let settled: [StreamAction] = wasAwaiting && more.isEmpty ? [.cancel(.answer)] : []
-            return settled + [.emit(.acknowledged(h))] + more
+            return settled + [.emit(.acknowledged(h))] + (more.isEmpty ? askLater() : more)
         case .violation(let error):
             return violate(error)
         case .enabled:
             // What went out before the server agreed is asked for like everything else.
-            guard management.unacknowledged > 0, !isAcknowledgementDue else { return [] }
-            isAcknowledgementDue = true
-            return [.schedule(.acknowledgement, after: configuration.timeouts.acknowledgement)]
+            return askLater()
         case .refused, .ignored:
             return wasAwaiting && !management.isAwaitingAcknowledgement ? [.cancel(.answer)] : []
         }
@@ -112,7 +111,7 @@ extension StreamStateMachine {
     package mutating func probe() -> [StreamAction] { isEstablished ? askForSignOfLife() : [] }
 
     /// Asks by acknowledgement request, or by a ping to the own server where Stream Management is off (RFC 6120 §4.6.3).
-    private mutating func askForSignOfLife() -> [StreamAction] {
+    mutating func askForSignOfLife() -> [StreamAction] {
         let deadline = StreamAction.schedule(.answer, after: configuration.timeouts.answer)
         if management.isOn {
             return management.probe().map { [.send($0), deadline] } ?? []
@@ -124,6 +123,15 @@ extension StreamStateMachine {
             .get, to: configuration.account.domain, id: id,
             payload: Element("ping", namespace: Namespace.ping))
         return [.send(ping.element), deadline]
+    }
+
+    /// The server has answered a ping that was sent behind `<enable/>`, and done things in order (RFC 6120 §10.1): where it has said
+    /// nothing to that, it will not. Otherwise who has much to send would wait for its acknowledgements for ever.
+    private mutating func noteSilence() -> [StreamAction] {
+        guard management.isUndecided else { return [] }
+        let sent = management.sent
+        management = StreamManagement()
+        return [.emit(.acknowledged(sent))]
     }
 
     private func isAnswerToPing(_ element: Element) -> Bool {

@@ -86,7 +86,10 @@ extension XMPPStream {
 
     /// A change of the list; the route has checked that the own account says so.
     func received(blockListPush iq: IQ) {
-        guard let change = iq.payload.flatMap(BlockList.change) else { return reply(iq.failure(.badRequest)) }
+        guard let change = iq.payload.flatMap(BlockList.change) else {
+            reply(iq.failure(.badRequest))
+            return
+        }
         reply(iq.result())
         report(.blockList(change))
     }
