@@ -7,7 +7,7 @@ import XMPPTestSupport
 
 @Suite("What proves an account beside its password, on real servers", .timeLimit(.minutes(3)))
 struct RealProofTests {
-    private static let withCertificates = [ServerKind.prosody13].filter(\.isExpected)
+    private static let withCertificates = ([.ejabberd] + ServerKind.newer).filter(\.isExpected)
 
     private func fails(_ configuration: XMPPConfiguration) async -> XMPPError? {
         let stream = XMPPStream(configuration)

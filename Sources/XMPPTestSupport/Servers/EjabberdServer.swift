@@ -87,12 +87,16 @@ enum EjabberdServer {
     }
 
     private static func plainConfiguration(_ site: ServerSite, isNewer: Bool) -> String {
-        let tls = site.proof == .certificate ? ", tls_verify: true" : ""
+        let asksForCertificates = site.proof == .certificate
+        let tls = asksForCertificates ? ", tls_verify: true" : ""
+        // Whom clients are vouched for by; `ca_file` is for the server's own chain alone.
+        let clients = asksForCertificates ? "c2s_cafile: \"\(site.certificateAuthorityFile)\"" : ""
         return """
             hosts: ["\(site.domain)"]
             loglevel: warning
             certfiles: ["\(site.certificateFile)", "\(site.keyFile)"]
             ca_file: "\(site.certificateAuthorityFile)"
+            \(clients)
             auth_method: internal
             auth_password_format: scram
             disable_sasl_mechanisms: ["X-OAUTH2"]
