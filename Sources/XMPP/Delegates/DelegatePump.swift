@@ -24,7 +24,8 @@ final class DelegatePump: Sendable {
 
     init(_ delegate: any AnyObject & Sendable, roles: Roles, onDrain: @escaping @Sendable () -> Void) {
         queue = EventQueue(
-            limit: EventHub.maximumDelegateBacklog, overflow: .pausesReading, onDrain: onDrain)
+            limit: EventHub.maximumDelegateBacklog, maximumBytes: EventHub.maximumDelegateBacklogBytes,
+            overflow: .pausesReading, onDrain: onDrain)
         target = Target(object: delegate)
         self.roles = Locked(roles)
         Task { [self] in await run() }

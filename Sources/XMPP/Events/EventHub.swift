@@ -8,6 +8,10 @@ internal import SocketIO
 package final class EventHub: Sendable {
     /// How many events may wait for one delegate before the stream stops reading from the server; 1,000.
     package static let maximumDelegateBacklog = 1_000
+    /// How many bytes the stanzas behind those events may have before the stream stops reading; 8 MiB.
+    package static let maximumDelegateBacklogBytes = 8 * 1_048_576
+    /// How many bytes the stanzas behind the events of a sequence may have before it ends; 64 MiB.
+    package static let maximumSequenceBytes = 64 * 1_048_576
 
     private struct Subscriber {
         weak var queue: EventQueue?
@@ -43,14 +47,17 @@ package final class EventHub: Sendable {
         let (queues, pumps) = state.withLock { state in
             (state.subscribers.compactMap(\.queue), Array(state.pumps.values))
         }
+        guard !queues.isEmpty || !pumps.isEmpty else { return false }
         var pauses = false
+        // Once for all readers.
+        let bytes = batch.reduce(0) { $0 + $1.event.storedBytes }
         if !queues.isEmpty {
             // Sequences may be read at any time or never: only delegates say when something is handled.
             var plain = batch
             if batch.first?.handling != nil { for index in plain.indices { plain[index].handling = nil } }
-            for queue in queues { pauses = queue.append(plain) || pauses }
+            for queue in queues { pauses = queue.append(plain, bytes: bytes) || pauses }
         }
-        for pump in pumps { pauses = pump.queue.append(batch) || pauses }
+        for pump in pumps { pauses = pump.queue.append(batch, bytes: bytes) || pauses }
         return pauses
     }
 
@@ -62,7 +69,7 @@ package final class EventHub: Sendable {
 
     /// A queue that receives everything from now on, until nobody refers to it.
     func subscribe(limit: Int) -> EventQueue {
-        let queue = EventQueue(limit: limit, overflow: .fails)
+        let queue = EventQueue(limit: limit, maximumBytes: Self.maximumSequenceBytes, overflow: .fails)
         let isFinished = state.withLock { state in
             state.subscribers.removeAll { $0.queue == nil }
             state.subscribers.append(Subscriber(queue: queue))

@@ -29,6 +29,8 @@ final class EventQueue: Sendable {
         var waiting: [EventDelivery] = []
         /// Taken by the reader and not finished with.
         var inProgress = 0
+        /// How many bytes the stanzas behind those have that wait, and behind those that are in progress.
+        var bytes = (waiting: 0, inProgress: 0)
         /// Usually one; with several, each gets some of the events.
         var readers: [CheckedContinuation<Void, Never>] = []
         var isFinished = false
@@ -36,6 +38,7 @@ final class EventQueue: Sendable {
         var wasPaused = false
 
         var backlog: Int { waiting.count + inProgress }
+        var backlogBytes: Int { bytes.waiting + bytes.inProgress }
 
         mutating func takeReaders() -> [CheckedContinuation<Void, Never>] {
             defer { readers = [] }
@@ -46,24 +49,30 @@ final class EventQueue: Sendable {
     private let state = Locked(State())
     private let overflow: Overflow
     private let limit: Int
+    private let maximumBytes: Int
     private let onDrain: @Sendable () -> Void
 
     /// Makes a queue.
     ///
     /// - Parameters:
     ///   - limit: How many events may wait.
-    ///   - overflow: What happens beyond that.
-    ///   - onDrain: Called when a queue that paused the stream has fallen to half its limit.
-    init(limit: Int, overflow: Overflow, onDrain: @escaping @Sendable () -> Void = {}) {
+    ///   - maximumBytes: How many bytes the stanzas behind them may have.
+    ///   - overflow: What happens beyond either.
+    ///   - onDrain: Called when a queue that paused the stream has fallen to half of both.
+    init(limit: Int, maximumBytes: Int, overflow: Overflow, onDrain: @escaping @Sendable () -> Void = {}) {
         self.limit = limit
+        self.maximumBytes = maximumBytes
         self.overflow = overflow
         self.onDrain = onDrain
     }
 
     /// Appends a batch.
     ///
+    /// - Parameters:
+    ///   - batch: The events.
+    ///   - bytes: How many bytes the stanzas behind them have.
     /// - Returns: Whether the stream should stop reading.
-    func append(_ batch: [EventDelivery]) -> Bool {
+    func append(_ batch: [EventDelivery], bytes: Int) -> Bool {
         let (readers, pauses) = state.withLock { state -> ([CheckedContinuation<Void, Never>], Bool) in
             guard !state.isFinished else { return ([], false) }
             switch overflow {
@@ -73,11 +82,17 @@ final class EventQueue: Sendable {
                 state.isFinished = true
                 state.error = XMPPError(
                     .overflow, "More than \(limit) events waited to be read; the sequence has ended.")
+            case .fails where state.backlogBytes + bytes > maximumBytes:
+                state.isFinished = true
+                state.error = XMPPError(
+                    .overflow, "More than \(maximumBytes) bytes waited to be read; the sequence has ended.")
             case .fails, .pausesReading:
                 // Usually the reader has taken all: then the batch itself waits, and nothing is copied.
                 if state.waiting.isEmpty { state.waiting = batch } else { state.waiting += batch }
+                state.bytes.waiting += bytes
             }
-            let pauses = overflow == .pausesReading && state.backlog > limit
+            let isTooMuch = state.backlog > limit || state.backlogBytes > maximumBytes
+            let pauses = overflow == .pausesReading && isTooMuch
             if pauses { state.wasPaused = true }
             return (state.takeReaders(), pauses)
         }
@@ -103,6 +118,7 @@ final class EventQueue: Sendable {
             defer {
                 state.waiting = []
                 state.inProgress = 0
+                state.bytes = (0, 0)
                 state.isFinished = true
                 state.wasPaused = false
             }
@@ -115,7 +131,11 @@ final class EventQueue: Sendable {
 
     /// Whether the queue keeps the stream from reading.
     var isOverfull: Bool {
-        overflow == .pausesReading && state.withLock { $0.backlog > limit / 2 && $0.wasPaused }
+        overflow == .pausesReading && state.withLock { $0.wasPaused && !isHalfEmpty($0) }
+    }
+
+    private func isHalfEmpty(_ state: State) -> Bool {
+        state.backlog <= limit / 2 && state.backlogBytes <= maximumBytes / 2
     }
 
     /// All that waits; suspends while nothing does. `nil` at the end, or when the task is cancelled.
@@ -131,6 +151,7 @@ final class EventQueue: Sendable {
                     let batch = state.waiting
                     state.waiting = []
                     state.inProgress = batch.count
+                    state.bytes = (0, state.bytes.waiting)
                     return .success(batch)
                 }
                 guard state.isFinished else { return nil }
@@ -162,7 +183,8 @@ final class EventQueue: Sendable {
     private func finishedBatch() {
         let hasDrained = state.withLock { state -> Bool in
             state.inProgress = 0
-            guard state.wasPaused, state.backlog <= limit / 2 else { return false }
+            state.bytes.inProgress = 0
+            guard state.wasPaused, isHalfEmpty(state) else { return false }
             state.wasPaused = false
             return true
         }

@@ -19,7 +19,7 @@ struct PresenceTracker: Sendable {
 
     /// The own bare address.
     var account: JID
-    private var contacts: [BareJIDKey: RosterItem]?
+    private var contacts: ContactTable?
     /// The resources of each contact, best first: a buddy that is told of shares the array.
     private var online: [BareJIDKey: [Buddy.Resource]] = [:]
 
@@ -31,10 +31,10 @@ struct PresenceTracker: Sendable {
     }
 
     /// The contact's roster item, where the roster is known.
-    func contact(_ jid: JID) -> RosterItem? { contacts?[BareJIDKey(jid)] }
+    func contact(_ jid: JID) -> RosterItem? { contacts?[jid] }
 
     /// The roster, where it is known, in no order.
-    var items: [RosterItem]? { contacts.map { Array($0.values) } }
+    var items: [RosterItem]? { contacts?.all }
 
     /// The buddies online, in no order.
     var buddies: [Buddy] { online.keys.map { buddy($0.bare) } }
@@ -51,13 +51,13 @@ struct PresenceTracker: Sendable {
     mutating func received(_ update: RosterUpdate, cached: [RosterItem] = []) -> [Transition] {
         switch update {
         case .received(let items, _):
-            contacts = Dictionary(items.map { (BareJIDKey($0.jid), $0) }, uniquingKeysWith: { _, last in last })
+            contacts = ContactTable(items)
         case .unchanged:
-            contacts = Dictionary(cached.map { (BareJIDKey($0.jid), $0) }, uniquingKeysWith: { _, last in last })
+            contacts = ContactTable(cached)
         case .changed(.updated(let item), _):
-            contacts?[BareJIDKey(item.jid)] = item
+            _ = contacts?.update(item)
         case .changed(.removed(let jid), _):
-            contacts?[BareJIDKey(jid)] = nil
+            contacts?.remove(jid)
         }
         return affected(by: update).map { isVisible($0) ? .changed(buddy($0)) : drop($0) }
     }
@@ -119,6 +119,6 @@ struct PresenceTracker: Sendable {
 
     private func isVisible(_ jid: JID) -> Bool {
         guard let contacts else { return true }
-        return contacts[BareJIDKey(jid)]?.subscription.includesTo ?? false
+        return contacts[jid]?.subscription.includesTo ?? false
     }
 }

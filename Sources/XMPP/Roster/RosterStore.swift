@@ -3,7 +3,8 @@
 internal import SocketIO
 public import XMPPCore
 
-/// The roster: a delegate that keeps it up to date, from the first result through every push.
+/// The roster: a delegate that keeps it up to date, from the first result through every push. Pushes add to it up to 20,000
+/// contacts, and 16 MiB of addresses, names and groups; further contacts are reported by the stream, and not kept.
 ///
 /// ```swift
 /// let roster = RosterStore()
@@ -13,13 +14,16 @@ public import XMPPCore
 /// ```
 public final class RosterStore: ChatDelegate {
     private struct State {
-        var items: [JID: RosterItem] = [:]
+        var contacts = ContactTable()
         var version: String?
+        /// Whether no contact was left out since the whole roster came.
+        var isWhole = true
         var requests: [JID: Presence] = [:]
         var hasArrived = false
 
         mutating func replace(_ items: [RosterItem]) {
-            self.items = Dictionary(items.map { ($0.jid, $0) }, uniquingKeysWith: { _, last in last })
+            contacts = ContactTable(items)
+            isWhole = true
         }
     }
 
@@ -44,23 +48,25 @@ public final class RosterStore: ChatDelegate {
 
     /// The contacts, sorted by name and then by address.
     public var items: [RosterItem] {
-        state.withLock { Array($0.items.values) }.inDisplayOrder()
+        state.withLock { $0.contacts.all }.inDisplayOrder()
     }
 
     /// One contact.
     public func item(_ jid: JID) -> RosterItem? {
-        state.withLock { $0.items[jid.bare] }
+        state.withLock { $0.contacts[jid] }
     }
 
     /// The names of all groups, sorted.
     public var groups: [String] {
-        Set(state.withLock { $0.items.values.flatMap(\.groups) }).sorted()
+        Set(state.withLock { $0.contacts.all.flatMap(\.groups) }).sorted()
     }
 
-    /// The roster with its version, to keep until the next session; `nil` when the server gives no versions.
+    /// The roster with its version, to keep until the next session; `nil` when the server gives no versions, or has pushed more
+    /// than is kept, so that the version says more than is known.
     public var known: KnownRoster? {
         state.withLock { state in
-            state.version.map { KnownRoster(version: $0, items: Array(state.items.values)) }
+            guard state.isWhole, let version = state.version else { return nil }
+            return KnownRoster(version: version, items: state.contacts.all)
         }
     }
 
@@ -82,11 +88,11 @@ public final class RosterStore: ChatDelegate {
                 state.version = version
                 state.hasArrived = true
             case .changed(.updated(let item), let version):
-                state.items[item.jid] = item
+                state.isWhole = state.contacts.update(item) && state.isWhole
                 state.version = version ?? state.version
                 if item.subscription.includesFrom { state.requests[item.jid] = nil }
             case .changed(.removed(let jid), let version):
-                state.items[jid] = nil
+                state.contacts.remove(jid)
                 state.version = version ?? state.version
             }
         }

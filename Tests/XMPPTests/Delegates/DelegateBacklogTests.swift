@@ -2,8 +2,9 @@
 
 import SocketIO
 import Testing
-import XMPP
 import XMPPTestSupport
+
+@testable import XMPP
 
 /// A delegate that does not return from its first message before it is let go.
 private final class Sleeper: MessageDelegate {
@@ -98,6 +99,30 @@ struct DelegateBacklogTests {
         gate.open()
         await allHeard(recorder)
         #expect(gate.calls < count)
+        await stream.disconnect()
+        await server.stop()
+    }
+
+    @Test("large stanzas wait up to 8 MiB of them; then the stream reads no more until the delegate has caught up")
+    func large() async throws {
+        let gate = Gate()
+        let server = try await verona()
+        let (stream, recorder) = try await romeo(server)
+        let sleeper = Sleeper(gate)
+        stream.add(messageDelegate: sleeper)
+        try await stream.goOnline()
+        let body = String(repeating: "x", count: 500_000)
+        for number in 1...40 {
+            await server.inject(
+                "<message from='juliet@example.net'><body>\(number) \(body)</body></message>", into: "romeo")
+        }
+        try await Patience.wait(for: "the stream to read no more") { await stream.isReadingPaused }
+        #expect(recorder.lines.count { $0.hasPrefix("message") } <= 8 * 1_048_576 / 500_000 + 1)
+        gate.open()
+        await recorder.heard("message juliet@example.net 40 \(body)")
+        try await stream.ping()
+        #expect(gate.calls == 40)
+        withExtendedLifetime(sleeper) {}
         await stream.disconnect()
         await server.stop()
     }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import XMPPCore
+internal import XMPPXML
+
+extension XMPPEvent {
+    /// About how many bytes in memory the stanza behind the event takes, for as long as the event waits. What has bounds of its own
+    /// counts for nothing: the number of events bounds that.
+    var storedBytes: Int {
+        switch self {
+        case .message(let message), .messageBounced(let message, _): message.element.storedBytes
+        case .carbon(let carbon): carbon.message.element.storedBytes
+        case .presence(let presence), .subscriptionRequest(let presence): presence.element.storedBytes
+        case .invitation(let invitation):
+            [invitation.password, invitation.reason, invitation.thread].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        case .receipt(let id, _), .displayed(let id, _): id.utf8.count
+        case .room(_, let event): event.storedBytes
+        case .roster(.received(let items, _)): items.reduce(0) { $0 + $1.storedBytes }
+        case .roster(.changed(.updated(let item), _)): item.storedBytes
+        case .blockList(.blocked(let jids)), .blockList(.unblocked(let jids)):
+            jids.count * MemoryLayout<JID>.stride
+        case .roster(.unchanged), .roster(.changed(.removed, _)), .blockList(.cleared), .connected, .serverKeyChanged,
+            .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .interrupted, .resumed, .notResumed,
+            .disconnected:
+            0
+        }
+    }
+}
+
+extension RoomEvent {
+    /// As ``XMPPEvent/storedBytes``.
+    fileprivate var storedBytes: Int {
+        switch self {
+        case .message(let message): message.message.element.storedBytes
+        case .subject(let subject, _): subject?.utf8.count ?? 0
+        case .joined, .refused, .occupantJoined, .occupantChanged, .occupantLeft, .nicknameChanged,
+            .configurationChanged, .left:
+            0
+        }
+    }
+}
