@@ -12,9 +12,8 @@ public enum ServerTrust: Sendable, Hashable {
     case authorities
     /// What the domain's DNS says in signed TLSA records about the server (RFC 7673), which its certificate has to be then; it
     /// needs no authority unless they say so. Where there are no such records, or nobody has signed them, as ``authorities``.
-    /// Where a signature is wrong or missing, the server is not used. The system has to know the keys of the DNS root, and
-    /// WebSockets, and
-    /// what is reached through a proxy, are proven by authorities alone.
+    /// Where a signature is wrong or missing, the server is not used. The system has to know the keys of the DNS root.
+    /// WebSockets, and what is reached through a proxy, are proven by authorities alone.
     case dane
     /// One of these keys: whoever signed the certificate, whatever it is made out to, and however old it is. No other key is
     /// taken, whoever vouches for it; with none at all, every server is refused.
