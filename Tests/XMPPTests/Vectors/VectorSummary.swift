@@ -3,23 +3,28 @@
 import Foundation
 import XMPPTestSupport
 
-/// How many rows of each table are run, and how many wait for a feature: the last thing that `make test` prints.
+/// How many rows of each table are run, how many wait for a feature, and how many are about one that is none of this project's: the
+/// last thing that `make test` prints.
 ///
-/// A row that is run and fails, fails the tests: where they pass, what is run has passed.
+/// A row that is run and fails, fails the tests: where they pass, what is run has passed. One of the last kind is run too, and
+/// proves that what it holds does no harm.
 enum VectorSummary {
     /// One table.
     struct Count: Sendable {
         let table: String
         let rows: Int
         let pending: Int
+        var foreign = 0
     }
 
     /// All tables, in the order in which they are told.
     static var counts: [Count] {
         get throws {
-            let pending = try VectorTable.pending
+            let (pending, foreign) = (try VectorTable.pending, try VectorTable.foreign)
             func count(_ table: String, _ names: [String]) -> Count {
-                Count(table: table, rows: names.count, pending: names.count { pending[$0] != nil })
+                Count(
+                    table: table, rows: names.count, pending: names.count { pending[$0] != nil },
+                    foreign: names.count { foreign[$0] != nil })
             }
             var counts = [
                 count("hostile-streams/parser.tsv", try VectorTable.parser.map(\.file)),
@@ -60,10 +65,13 @@ enum VectorSummary {
     static func text() throws -> String {
         let counts = try counts
         let total = Count(
-            table: "all", rows: counts.reduce(0) { $0 + $1.rows }, pending: counts.reduce(0) { $0 + $1.pending })
+            table: "all", rows: counts.reduce(0) { $0 + $1.rows }, pending: counts.reduce(0) { $0 + $1.pending },
+            foreign: counts.reduce(0) { $0 + $1.foreign })
         let lines = (counts + [total]).map { count in
             let name = count.table.padding(toLength: 34, withPad: " ", startingAt: 0)
-            return "\(name)\(count.rows - count.pending) passed, \(count.pending) pending"
+            let passed = count.rows - count.pending - count.foreign
+            let foreign = count.foreign == 0 ? "" : ", \(count.foreign) not of this project"
+            return "\(name)\(passed) passed, \(count.pending) pending\(foreign)"
         }
         return "Rows of Tests/Vectors:\n" + lines.joined(separator: "\n") + "\n"
     }

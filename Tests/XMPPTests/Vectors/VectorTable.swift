@@ -60,6 +60,13 @@ enum VectorTable {
         }
     }
 
+    /// Which rows are about a feature that is none of this project's, by what every source with that feature would hold.
+    static var foreign: [String: String] {
+        get throws {
+            Dictionary(try VectorFile.rows("foreign.tsv").map { ($0[0], $0[2]) }, uniquingKeysWith: { $1 })
+        }
+    }
+
     /// `close:a|b` is short for `close:a|close:b`.
     private static func alternatives(_ text: String) -> [String] {
         let words = text.split(separator: "|").map(String.init)

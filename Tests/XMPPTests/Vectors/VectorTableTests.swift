@@ -42,11 +42,30 @@ struct VectorTableTests {
         }
     }
 
+    @Test("a row is none of this project's for as long as no source has what it is about, and lets nothing happen")
+    func foreign() throws {
+        let sources = VectorTable.folder.deletingLastPathComponent().deletingLastPathComponent().appending(
+            path: "Sources")
+        let walk = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        let files = (walk?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        #expect(files.count > 100)
+        let text = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        let (rows, pending) = (try VectorTable.session(["bound"]), try VectorTable.pending)
+        for (file, mark) in try VectorTable.foreign {
+            let row = try #require(rows.first { $0.file == file }, "\(file) is in no table")
+            #expect(row.outcomes == ["continue"] && pending[file] == nil, "\(row)")
+            #expect(String(decoding: try row.bytes(), as: UTF8.self).contains(mark), "\(file) does not hold \(mark)")
+            #expect(!text.contains(mark), "\(file) can be met now: its row leaves")
+        }
+    }
+
     @Test("the count of rows passed and pending is told at the very end")
     func count() throws {
         let counts = try VectorSummary.counts
         #expect(counts.allSatisfy { $0.rows > 0 }, "\(counts)")
-        #expect(counts.reduce(0) { $0 + $1.rows - $1.pending } > 700)
+        #expect(counts.reduce(0) { $0 + $1.rows - $1.pending - $1.foreign } > 700)
+        let foreign = try VectorTable.foreign.count
+        #expect(counts.reduce(0) { $0 + $1.foreign } == foreign)
         // When all tests have ended, so has this process.
         atexit {
             guard let text = try? VectorSummary.text() else { return }
