@@ -46,6 +46,12 @@ enum TextRules {
             in: file, [(/\bMutex\b/, "the thread sanitizer does not see it: use Locked"), (/\bNSLock\b/, "use Locked")])
     }
 
+    /// The name of a folder's entry is shorter than the field that it is declared as: a copy of the field reads behind the entry.
+    static func copiedNames(in file: SourceTree.File) -> [Violation] {
+        let copy = /(?:^|[^&\w.])\w+(?:\.pointee)?\.d_name/
+        return find(in: file, [(copy, "copies d_name as a whole: take its address, &entry.pointee.d_name")])
+    }
+
     /// Concurrency that the compiler does not check states why it is right, on the line or just above it.
     static func uncheckedConcurrency(in file: SourceTree.File) -> [Violation] {
         let text = file.swift

@@ -49,6 +49,11 @@ struct TextRulesTests {
         check(["Sources", "Tests", "Benchmarks/Floods"], TextRules.invisibleLocks(in:))
     }
 
+    @Test("no name of a folder's entry is copied with what lies behind it")
+    func copiedNames() {
+        check { TextRules.copiedNames(in: $0) }
+    }
+
     @Test("every public and package declaration has a doc comment, or fulfils a requirement that has one")
     func documentation() {
         let inherited = Set(SourceTree.files.flatMap(TextRules.requirements(in:)))
@@ -116,6 +121,16 @@ struct TextRulesTests {
         #expect(TextRules.invisibleLocks(in: sample("let a = Mutex(0)\nlet b: Mutex<Int>")).count == 2)
         #expect(TextRules.invisibleLocks(in: sample("private let lock = NSLock()")).count == 1)
         #expect(TextRules.invisibleLocks(in: sample("// as Mutex\nlet a = Locked(0)\nlet mutex = 1")) == [])
+    }
+
+    @Test("a name that is copied with what lies behind it is found, one that is read in its place is not")
+    func nameSamples() {
+        for copy in [
+            "withUnsafeBytes(of: entry.pointee.d_name) {", "let name = entry.d_name", "f(a: e.pointee.d_name)",
+        ] {
+            #expect(TextRules.copiedNames(in: sample(copy)).count == 1, "\(copy)")
+        }
+        #expect(TextRules.copiedNames(in: sample("withUnsafeBytes(of: &entry.pointee.d_name) { $0 }")) == [])
     }
 
     @Test("a declaration without a doc comment is found")
