@@ -93,6 +93,8 @@ package enum StreamOccurrence: Sendable, Equatable {
     case stanza(Element)
     /// The server has handled every stanza up to this one, counted from the start, modulo 2^32.
     case acknowledged(UInt32)
+    /// Messages of a session that goes on are in ``StreamStateMachine/unsettled``: they count no more, and are sent anew, or not.
+    case doubted
     /// The stream is over. Sent once, last.
     case ended(StreamEnd)
 }

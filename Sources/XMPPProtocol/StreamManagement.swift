@@ -166,6 +166,24 @@ package struct StreamManagement: Sendable, Equatable {
     /// The unacknowledged stanzas, oldest first.
     package var pending: [UnacknowledgedStanza] { queue.map(\.stanza) }
 
+    /// Takes the messages out of what is to be sent again on the connection on which a session goes on, those to rooms
+    /// excepted. They have not been sent there yet, and count when they are. Nothing is taken where none has a text: archives have no
+    /// others (XEP-0313 §5.1.1).
+    package mutating func takeMessages() -> [UnacknowledgedStanza] {
+        func isDoubtful(_ entry: Entry) -> Bool {
+            let element = entry.stanza.element
+            return element.localName == "message" && element["type"] != Message.Kind.groupchat.rawValue
+        }
+        let taken = queue.filter(isDoubtful)
+        guard taken.contains(where: { $0.stanza.element.firstChild("body", namespace: Namespace.client) != nil }) else {
+            return []
+        }
+        queue.removeAll(where: isDoubtful)
+        sent = acknowledged &+ UInt32(truncatingIfNeeded: queue.count)
+        unacknowledgedBytes -= taken.reduce(0) { $0 + $1.bytes }
+        return taken.map(\.stanza)
+    }
+
     /// What is needed to go on with the session, or to repeat what may be lost; `nil` where there is neither.
     package func state(of jid: JID) -> StreamState? {
         guard phase != .off, sessionID != nil || !queue.isEmpty else { return nil }

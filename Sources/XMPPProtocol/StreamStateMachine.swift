@@ -73,6 +73,8 @@ package struct StreamStateMachine: Sendable {
     package let leavesRepeating: Bool
     /// Whether those to rooms are left to the owner in any case: who is not in the room any more has to enter it first.
     package let leavesRoomMessages: Bool
+    /// Whether messages of a session that is resumed are left to the owner too, who finds out whether the server has them.
+    package let leavesDoubted: Bool
     /// The messages that the server of an earlier session has not acknowledged, for the owner to take.
     package var unsettled: [UnacknowledgedStanza] = []
     /// The address of the session.
@@ -103,13 +105,16 @@ package struct StreamStateMachine: Sendable {
     ///   - features: What the server offered in that session, where that is known.
     ///   - leavesRepeating: Whether the owner repeats what has to be repeated.
     ///   - leavesRoomMessages: Whether the owner repeats at least what has to be repeated in rooms (XEP-0045).
+    ///   - leavesDoubted: Whether the owner repeats the messages of a session that is resumed: the server may be at work on
+    ///     them still.
     package init(
         configuration: StreamConfiguration, resuming state: StreamState? = nil, features: StreamFeatures? = nil,
-        leavesRepeating: Bool = false, leavesRoomMessages: Bool = false
+        leavesRepeating: Bool = false, leavesRoomMessages: Bool = false, leavesDoubted: Bool = false
     ) {
         self.configuration = configuration
         self.leavesRepeating = leavesRepeating
         self.leavesRoomMessages = leavesRoomMessages
+        self.leavesDoubted = leavesDoubted
         inheritance = state
         inheritedFeatures = features
     }

@@ -20,6 +20,7 @@ struct MachineHarness {
         password: String = "secret", resource: String? = "orchard", security: SecurityPolicy = .tlsRequired,
         policy: SASLPolicy = SASLPolicy(), keepalive: Keepalive = .ping(after: .seconds(300)),
         usesStreamManagement: Bool = true, resuming state: StreamState? = nil, leavesRoomMessages: Bool = false,
+        leavesDoubted: Bool = false,
         configure: (inout StreamConfiguration) -> Void = { _ in }
     ) throws {
         let account = SASLAccount(username: "romeo", password: SecretBytes(Array(password.utf8)))
@@ -30,7 +31,8 @@ struct MachineHarness {
             random: CountingRandom())
         configure(&configuration)
         machine = StreamStateMachine(
-            configuration: configuration, resuming: state, leavesRoomMessages: leavesRoomMessages)
+            configuration: configuration, resuming: state, leavesRoomMessages: leavesRoomMessages,
+            leavesDoubted: leavesDoubted)
     }
 
     /// The server's header.

@@ -130,6 +130,41 @@ struct ResumptionTests {
     }
 
     @Test(
+        "messages that are left to the owner count when they are sent anew; the other stanzas go at once, and count (§5)"
+    )
+    func doubted() throws {
+        var state = try Self.lost()
+        let room = Element(
+            "message", namespace: Namespace.client,
+            attributes: ["to": "room@example.com", "type": "groupchat", "id": "g"])
+        var text = Self.message("m4")
+        text.append(Element("body", namespace: Namespace.client, text: "text"))
+        let request = Element("iq", namespace: Namespace.client, attributes: ["type": "get", "id": "i"])
+        let others = [request, room].map { UnacknowledgedStanza($0) }
+        func resumed(_ state: StreamState) throws -> (MachineHarness, [StreamAction]) {
+            var harness = try MachineHarness(resuming: state, leavesDoubted: true)
+            try harness.authenticate()
+            try harness.receive(MachineHarness.sessionFeatures)
+            let actions = try harness.receive("<resumed xmlns='urn:xmpp:sm:3' previd='sm1' h='2'/>")
+            return (harness, actions)
+        }
+        state.unacknowledged += others
+        // No archive would know them.
+        #expect(try resumed(state).1.compactMap(\.sent).map { $0["id"] } == ["m3", "i", "g", nil])
+        state.unacknowledged.append(UnacknowledgedStanza(text))
+        var (harness, actions) = try resumed(state)
+        #expect(actions.compactMap(\.sent).map { $0["id"] } == ["i", "g", nil])
+        let news = actions.compactMap { if case .emit(let news) = $0 { news } else { nil } }
+        #expect(news.suffix(2) == [.acknowledged(2), .doubted])
+        #expect(harness.machine.unsettled.map { $0.element["id"] } == ["m3", "m4"])
+        #expect(harness.machine.management.sent == 4)
+        #expect(harness.machine.resumableState?.unacknowledged == others)
+        _ = harness.machine.sent(text, at: Self.time)
+        #expect(try harness.receive("<a xmlns='urn:xmpp:sm:3' h='5'/>").contains(.emit(.acknowledged(5))))
+        #expect(harness.machine.resumableState?.unacknowledged == [])
+    }
+
+    @Test(
         "after <resumed/> the counters go on and only the unhandled stanzas are repeated, unchanged and in order (§5)")
     func resumed() throws {
         var (harness, _) = try resuming(try Self.lost())

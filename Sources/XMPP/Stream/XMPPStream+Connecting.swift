@@ -104,7 +104,8 @@ extension XMPPStream {
             configuration: configuration.stream(
                 isResumable: isResumable, memory: memory, inlineFeatures: inlineWishes, isCautious: isCautious),
             resuming: machine.resumableState, features: features, leavesRepeating: keeping != nil || !ownsHub,
-            leavesRoomMessages: !ownsHub)
+            leavesRoomMessages: !ownsHub,
+            leavesDoubted: (keeping != nil || !ownsHub) && isLossRecent(withMessages: true))
     }
 
     /// What was known of an earlier attempt does not hold for this one.

@@ -121,6 +121,7 @@ extension XMPPStream {
     func keepBeginning(of jid: JID) {
         unsettled += machine.unsettled
         machine.unsettled = []
+        isInDoubt = false
         guard keeping != nil else { return }
         var state = machine.resumableState ?? StreamState(jid: jid, id: nil)
         state.unsettled = unsettled
@@ -154,8 +155,11 @@ extension XMPPStream {
         if let outbox { try await handBackRoomMessages(to: outbox) }
         await awaitUnsettledRooms()
         settleByRooms()
-        guard let own = jid, !unsettled.isEmpty else { return [] }
-        if !isSettlingCertain { await settleByArchive() }
+        guard let own = jid, !unsettled.isEmpty else {
+            isInDoubt = false
+            return []
+        }
+        if !isSettlingCertain { await settleWhileConnected() }
         var repeated: [UnacknowledgedStanza] = []
         while let pending = unsettled.first {
             do throws(XMPPError) {
@@ -167,6 +171,7 @@ extension XMPPStream {
             }
             unsettled.removeFirst()
         }
+        isInDoubt = false
         return repeated
     }
 

@@ -40,6 +40,8 @@ extension XMPPStream {
             loseSession(
                 XMPPError(.connectionLost, "The session could not be resumed; what waited for it waits in vain."))
             isSettlingCertain = outcome.isCertain && unsettled.isEmpty
+            // A server that knows of no such session is done with it (XEP-0198 §5).
+            mayBeUnderWay = outcome.condition != .itemNotFound && isLossRecent()
             report(.notResumed(outcome))
         case .stanza(let element):
             if configuration.observer?.takesStanzas() == false { machine.leaveTheRest() }
@@ -48,6 +50,8 @@ extension XMPPStream {
             arrivedStanza(element, isReported: deliveries.count > known)
         case .acknowledged(let count):
             acknowledged(count)
+        case .doubted:
+            doubtUnhandled()
         case .ended(let end):
             ended(end)
         }
@@ -142,7 +146,7 @@ extension XMPPStream {
             switch awaited {
             // What the store is at work on comes to its end, and whoever waits for that goes on waiting.
             case .end, .interruption, .kept, .settling: false
-            case .room, .handled, .entry, .exit: true
+            case .room, .handled, .entry, .exit, .quiet: true
             }
         }
         endKeeping()
@@ -168,7 +172,7 @@ extension XMPPStream {
             // Modulo 2^32: at or behind the acknowledged count.
             case .handled(let sent): Int32(bitPattern: count &- sent) >= 0
             case .room: true
-            case .end, .interruption, .settling, .kept, .entry, .exit: false
+            case .end, .interruption, .settling, .kept, .entry, .exit, .quiet: false
             }
         }
     }

@@ -40,6 +40,7 @@ extension XMPPStream {
         log(.step, "interrupted: \(error)")
         for timer in timers.values { timer.cancel() }
         timers = [:]
+        noteLoss()
         resumeSenders()
         let lifetime = resumableState?.maximumDuration ?? Self.assumedSessionLifetime
         sessionExpiry = configuration.clock.schedule(after: lifetime, on: executor) { [weak self] in
@@ -64,7 +65,7 @@ extension XMPPStream {
         for id in requests.streamEnded() { resolve(id, .failure(failure)) }
         endWaiting(.failure(failure)) { awaited in
             switch awaited {
-            case .handled, .entry, .exit: true
+            case .handled, .entry, .exit, .quiet: true
             case .room, .end, .interruption, .settling, .kept: false
             }
         }

@@ -95,6 +95,17 @@ extension XMPPStream {
             try await ping()
             return
         }
+        var known: Int
+        repeat {
+            // What is in doubt is sent anew, or was handled.
+            while isInDoubt, isSessionAlive { try await wait(for: .room).get() }
+            known = doubts
+            try await waitForAcknowledgement()
+        } while known != doubts
+    }
+
+    /// Waits until the server has acknowledged everything that counts now, or until it is known that this will not come.
+    private func waitForAcknowledgement() async throws(XMPPError) {
         guard machine.management.unacknowledged > 0 else { return }
         let sent = machine.management.sent
         perform(machine.burstSent())

@@ -20,6 +20,8 @@ enum Awaited: Sendable, Equatable {
     case settling
     /// That what is to be sent under this number is kept, and sent.
     case kept(Int)
+    /// That some time has passed in which an archive may have grown.
+    case quiet
 }
 
 /// A task that waits.

@@ -118,6 +118,16 @@ public actor XMPPStream {
     var unsettled: [UnacknowledgedStanza] = []
     /// Whether the server of the last one has said how far it was.
     var isSettlingCertain = false
+    /// Whether the server may still be at work on them.
+    var mayBeUnderWay = false
+    /// The loss of the last connection; `nil` where it was another stream's.
+    var loss: ConnectionLoss?
+    /// How often messages of a session that goes on were found to be in doubt.
+    var doubts = 0
+    /// Whether some of them still are.
+    var isInDoubt = false
+    /// Looks messages up that are in doubt.
+    var settling: Task<Void, Never>?
 
     var tracker: PresenceTracker
     /// The request for the roster that has no answer yet.
@@ -232,7 +242,8 @@ public actor XMPPStream {
         if keeping != nil || !ownsHub { unsettled = state?.unsettled ?? [] }
         machine = StreamStateMachine(
             configuration: configuration.stream(isResumable: isResumable), resuming: state,
-            leavesRepeating: keeping != nil || !ownsHub, leavesRoomMessages: !ownsHub)
+            leavesRepeating: keeping != nil || !ownsHub, leavesRoomMessages: !ownsHub,
+            leavesDoubted: keeping != nil || !ownsHub)
         parser = StreamReader(limits: .beforeAuthentication)
         tracker = PresenceTracker(account: configuration.jid)
         requests = IQTracker(account: configuration.jid.bare)

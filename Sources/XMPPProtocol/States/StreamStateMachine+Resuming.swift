@@ -34,9 +34,11 @@ extension StreamStateMachine {
             inheritance?.id = nil
             return abandon(.transportEnded("the server resumed a session without saying which, or how far it was"))
         }
-        guard let management = StreamManagement(resuming: inherited, handledByServer: h) else {
+        guard var management = StreamManagement(resuming: inherited, handledByServer: h) else {
             return violate(StreamManagement.tooHigh(h: h, sent: inherited.sent))
         }
+        let doubted = leavesDoubted ? management.takeMessages() : []
+        unsettled += doubted
         self.management = management
         inheritance = nil
         boundAddress = inherited.jid
@@ -44,7 +46,7 @@ extension StreamStateMachine {
         let repeated = management.pending.map { StreamAction.send($0.element) }
         return [.cancel(.negotiation)] + startKeepalive()
             + [.emit(.resumed(EstablishedSession(jid: inherited.jid, features: features))), .emit(.acknowledged(h))]
-            + repeated + burstSent()
+            + (doubted.isEmpty ? [] : [.emit(.doubted)]) + repeated + burstSent()
     }
 
     /// The session is gone, for whatever reason or none: it is asked for once, and a new one comes in its place.

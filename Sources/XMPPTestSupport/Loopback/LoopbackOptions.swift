@@ -128,6 +128,10 @@ public struct LoopbackOptions: Sendable {
     public var offersStreamManagement = true
     /// What becomes of a session whose connection is lost; by default it ends.
     public var resumption = Resumption.notOffered
+    /// Whether the server keeps messages in its hands, and what comes behind them in the same session, until an archive was asked
+    /// or another session has sent a message. As ejabberd, it deals with them then although the session may have gone on
+    /// elsewhere, where they are not counted.
+    public var holdsMessages = false
     /// Whether the server answers `<r/>`; when not, it swallows the acknowledgements.
     public var answersAcknowledgementRequests = true
     /// Asks the client for an acknowledgement after every so many stanzas; `nil` never asks.

@@ -35,7 +35,8 @@ extension LoopbackRouter {
     ///
     /// - Returns: What says that it has ended; `nil` when the page begins nowhere.
     func answer(archive query: Element, of account: LoopbackAccount, to endpoint: any LoopbackEndpoint) -> Element? {
-        answer(archive: query, account.archive, of: account.jid.bare, to: endpoint)
+        defer { letGo() }
+        return answer(archive: query, account.archive, of: account.jid.bare, to: endpoint)
     }
 
     /// Answers a question to the archive of a room (XEP-0313 §6.2), to whoever asks.

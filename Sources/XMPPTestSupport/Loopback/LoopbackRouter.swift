@@ -18,6 +18,8 @@ final class LoopbackRouter {
     var hibernating: [String: LoopbackSession] = [:]
     /// How many stanzas of their clients were handled by sessions that are over, by name.
     var handledByEndedSession: [String: UInt32] = [:]
+    /// Sessions, over or not, of which the server has something in its hands.
+    var holding: [LoopbackSession] = []
     /// The rooms, at a domain of their own.
     private(set) lazy var rooms: LoopbackRooms? = (try? JID("rooms.\(domain.domainpart)")).map { address in
         LoopbackRooms(

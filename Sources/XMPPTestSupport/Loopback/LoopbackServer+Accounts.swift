@@ -178,6 +178,7 @@ extension LoopbackServer {
         sessions = [:]
         router.hibernating = [:]
         router.handledByEndedSession = [:]
+        router.holding = []
         router.rooms?.forgetGuests()
         for session in lost {
             session.socket.reset()

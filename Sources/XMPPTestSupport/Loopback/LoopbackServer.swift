@@ -220,6 +220,7 @@ public actor LoopbackServer {
         webSocketListener?.close()
         for session in sessions.values { session.fail(StreamError(.systemShutdown)) }
         sessions = [:]
+        router.holding = []
         for bot in bots.values { router.disconnect(bot) }
         bots = [:]
         for watcher in watchers.values { watcher.end() }

@@ -140,6 +140,13 @@ extension LoopbackSession {
 }
 
 extension LoopbackRouter {
+    /// Deals with what is in the server's hands.
+    func letGo() {
+        let sessions = holding
+        holding = []
+        for session in sessions { session.letGo() }
+    }
+
     /// How many ended sessions are remembered; 1,000.
     private static let maximumEndedSessions = 1_000
 

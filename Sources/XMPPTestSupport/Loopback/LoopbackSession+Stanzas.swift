@@ -53,6 +53,22 @@ extension LoopbackSession {
         guard element.namespace == Namespace.client, ["message", "presence", "iq"].contains(element.localName) else {
             return fail(StreamError(.unsupportedStanzaType))
         }
+        if !held.isEmpty || router.options.holdsMessages && element.localName == "message" {
+            if held.isEmpty { router.holding.append(self) }
+            return held.append(element)
+        }
+        deal(with: element)
+        if element.localName == "message" { router.letGo() }
+    }
+
+    /// Deals with what the server has in its hands. In a session that has gone on elsewhere nothing counts any more.
+    func letGo() {
+        let stanzas = held
+        held = []
+        for stanza in stanzas { deal(with: stanza) }
+    }
+
+    private func deal(with element: Element) {
         acknowledgements.received()
         // RFC 6120 §8.1.2.1: a client speaks for itself only.
         if let from = element["from"], let jid = try? JID(from), jid != address, jid != address?.bare {

@@ -63,6 +63,8 @@ final class LoopbackSession {
     /// The bare JID once authenticated, the full one once bound.
     var address: JID?
     var acknowledgements = LoopbackAcknowledgements()
+    /// What the server has in its hands.
+    var held: [Element] = []
 
     var presence: Presence?
     var isInterested = false

@@ -193,6 +193,35 @@ struct DeliveryTests {
         await server.stop()
     }
 
+    @Test(
+        "What the server still has in its hands when the session goes on, or another one begins, is not sent twice (XEP-0198 §5)",
+        arguments: [LoopbackOptions.Resumption.kept(for: .seconds(60)), .notOffered], [false, true])
+    func slowServer(_ resumption: LoopbackOptions.Resumption, isDurable: Bool) async throws {
+        let database = try await Database(at: folder.file("slow/store.db"))
+        let (server, client) = try await scene(
+            outbox: isDurable ? DurableOutbox(database) : nil,
+            store: isDurable ? DurableStreamStateStore(database) : InMemoryStreamStateStore()
+        ) {
+            $0.mechanisms = ["PLAIN"]
+            $0.resumption = resumption
+            $0.offersArchive = true
+        }
+        try await client.start()
+        await server.changeOptions { $0.holdsMessages = true }
+        var entries: [OutboxEntry] = []
+        for id in ["1", "2", "3", "4"] { entries.append(try await client.post(message(id))) }
+        _ = try await server.firstElement(from: "romeo") { $0["id"] == "4" }
+        await server.changeOptions { $0.holdsMessages = false }
+        await server.cutConnections(of: "romeo")
+        entries.append(try await client.post(message("5")))
+        for entry in entries { #expect(try await client.waitUntil(.server, of: entry).state == .server) }
+        try await Patience.wait(for: "the last message") { try await isThere("5", on: server) > 0 }
+        #expect(try await server.stanzas(for: "juliet").compactMap { $0["id"] } == ["1", "2", "3", "4", "5"])
+        await client.stop()
+        await server.stop()
+        await database.close()
+    }
+
     @Test("Receipts for what an earlier run of the program has sent are taken (XEP-0184 §8)")
     func restart() async throws {
         let database = try await Database(at: folder.file("outbox/store.db"))
