@@ -86,6 +86,12 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong with them.
     public var certificateFault: CertificateFault?
 
+    /// Where it happened: `host:port`, or the address of a WebSocket; `nil` where it was at no place, such as while names
+    /// were looked up, and for what is no failure of a connection.
+    public var endpoint: String?
+    /// The part of the way to a session in which it happened; `nil` once there was one.
+    public var phase: LoginPhase.Name?
+
     /// What can be wrong with a server's certificate.
     public enum CertificateFault: String, Sendable, Hashable, CaseIterable {
         /// It is made out to others.

@@ -76,7 +76,8 @@ struct DiagnosisTests {
             let result = try await daemon.call("diag")
             let failed = result.objects("steps").filter { $0.string("state") == "failed" }
             #expect(failed.map { $0.string("step") } == ["login"])
-            #expect(result["error"]?["exit"] == 77)
+            #expect(result["error"]?["exit"] == 77 && result["error"]?["phase"] == "authentication")
+            #expect(result["error"]?["endpoint"]?.stringValue == "127.0.0.1:\(daemon.server.port)")
         }
     }
 

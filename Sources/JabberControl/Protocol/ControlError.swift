@@ -14,6 +14,10 @@ public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     public var stanza: JSONObject?
     /// The account it happened to.
     public var account: String?
+    /// Where a connection failed: `host:port`, or the address of a WebSocket.
+    public var endpoint: String?
+    /// The part of the way to a session in which it failed: `lookup`, `connection`, `tls`, `authentication` or `session`.
+    public var phase: String?
 
     /// Makes an error; exit code and retry flag come from the table of codes.
     package init(
@@ -43,6 +47,7 @@ public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
         JSONObject(present: [
             "code": .string(code.rawValue), "exit": .integer(Int64(exit.rawValue)), "message": .string(message),
             "retry": .bool(retry), "stanza": stanza.map(JSONValue.object), "account": account.map(JSONValue.string),
+            "endpoint": endpoint.map(JSONValue.string), "phase": phase.map(JSONValue.string),
         ])
     }
 
@@ -57,6 +62,7 @@ public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
             self.exit = ExitCode(rawValue: exit)
         }
         if let retry = object.bool("retry") { self.retry = retry }
+        (endpoint, phase) = (object.string("endpoint"), object.string("phase"))
     }
 
     /// The error object of JSON-RPC 2.0 §5.1: a number, the message, and our object under `data`.

@@ -118,6 +118,10 @@ package enum ProtocolSchema {
         FieldSpec("stanza.condition", "string", "such as item-not-found"),
         FieldSpec("stanza.text", "string", "what the other side says to it"),
         FieldSpec("account", "string", "the account it happened to"),
+        FieldSpec("endpoint", "string", "where a connection failed: host and port, or the address of a WebSocket"),
+        FieldSpec(
+            "phase", "string",
+            "the part of the way to a session in which it failed: lookup, connection, tls, authentication or session"),
     ]
 
     /// The fields of the greeting.

@@ -12,6 +12,7 @@ extension ControlError {
         self.init(
             Self.code(of: error), Self.lowercasingFirst(error.message), stanza: error.stanzaError.map(Self.stanza),
             account: account)
+        (endpoint, phase) = (error.endpoint, error.phase?.rawValue)
         // A connection that breaks off may do so at any byte, one of the TLS handshake included.
         if [.bindingFailed, .tlsFailed, .protocolViolation, .streamError].contains(error.code) {
             retry = !error.isPermanent

@@ -143,7 +143,9 @@ final class StreamScout: @unchecked Sendable {
 
     private func fail(_ error: XMPPError?) {
         guard report != nil else { return }
-        self.error = error ?? XMPPError(.connectionLost, "\(account.domainpart) closed the stream.")
+        let phase: LoginPhase.Name = transport == nil ? .connection : security == nil ? .tls : .authentication
+        self.error = (error ?? XMPPError(.connectionLost, "\(account.domainpart) closed the stream.")).placed(
+            at: target.description, in: phase)
         transport?.abort()
         end()
     }

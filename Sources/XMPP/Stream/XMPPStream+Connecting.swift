@@ -76,7 +76,8 @@ extension XMPPStream {
             if let error = overtaking { return .failed(error, spokeXMPP: false) }
             // Without the proxy there is no way to the other places either.
             let isFinal = if case .proxyFailed(_, _, let reason) = error { !reason.concernsTarget } else { false }
-            return .failed(XMPPError(error, domain: configuration.jid.asciiDomain), spokeXMPP: isFinal)
+            let failure = XMPPError(error, domain: configuration.jid.asciiDomain)
+            return .failed(failure.placed(at: target.description, in: .connection), spokeXMPP: isFinal)
         }
         guard !Task.isCancelled, !isDisconnecting, overtaking == nil else {
             transport.abort()

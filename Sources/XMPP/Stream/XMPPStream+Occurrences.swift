@@ -116,15 +116,18 @@ extension XMPPStream {
     /// The connection is over: during an attempt that is one target's failure, afterwards the stream's end, or an
     /// interruption where the session can be resumed.
     private func ended(_ end: StreamEnd) {
-        let error = attemptEnd ?? XMPPError(end, domain: configuration.jid.domainpart)
+        var error = attemptEnd ?? XMPPError(end, domain: configuration.jid.domainpart)
         if error?.streamError?.condition == .policyViolation, let bytes = machine.resumableState?.largestBytes {
             configuration.stanzaCeiling.refused(bytes)
         }
         if let waiter = attempt {
             attempt = nil
             forgetTLSSessions()
-            waiter.resume(returning: .failed(error, spokeXMPP: attemptGotFeatures || end.isFinal))
-        } else if let error, outlivesConnection, !isDisconnecting, !error.isPermanent, resumableState?.id != nil {
+            waiter.resume(returning: .failed(error.map(placed), spokeXMPP: attemptGotFeatures || end.isFinal))
+            return
+        }
+        error?.endpoint = endpoint
+        if let error, outlivesConnection, !isDisconnecting, !error.isPermanent, resumableState?.id != nil {
             interrupt(error)
         } else {
             finish(error)

@@ -50,7 +50,7 @@ extension XMPPStream {
             let found = try await connector.targets(for: domain, override: override)
             targets = (preferredTarget.map { [$0] } ?? []) + found
         } catch {
-            return .failure(XMPPError(error, domain: domain))
+            return .failure(XMPPError(error, domain: domain).placed(at: nil, in: .lookup))
         }
         reached(.resolved(targets.map(StreamPlace.init)))
         if let outcome = await tryEach(of: targets, context, &failures) { return outcome }

@@ -161,7 +161,8 @@ extension XMPPStream {
     }
 
     private func overtaken(_ first: ConnectionTarget?, by target: ConnectionTarget) -> XMPPError {
-        XMPPError(.timedOut, "\(first?.description ?? "") was still silent when \(target) had answered.")
+        XMPPError(.timedOut, "\(first?.description ?? "") was still silent when \(target) had answered.").placed(
+            at: first?.description, in: attempt == nil ? .connection : presentPhase)
     }
 
     /// The place that was tried first has failed: waits for those that run already.
