@@ -106,6 +106,20 @@ struct AlternativeConnectionTests {
         await server.stop()
     }
 
+    @Test("a web server that speaks no TLS is not believed, nor one that sends on to a place without it (XEP-0156 §3)")
+    func clearWebServer() async throws {
+        for redirection in [nil, "http://127.0.0.1/.well-known/host-meta"] {
+            let (server, base) = try await server()
+            var configuration = base
+            if redirection == nil { configuration.connector = BlockedNetwork(webPort: server.port) }
+            await server.changeOptions { $0.publishedRedirection = redirection }
+            let error = await #expect(throws: XMPPError.self) { try await XMPPStream(configuration).connect() }
+            #expect(error?.code == .connectionFailed && error?.endpoint == "127.0.0.1:1")
+            #expect(await !server.transcript.contains { $0.direction == .fromClient })
+            await server.stop()
+        }
+    }
+
     @Test("a web server that cannot prove the domain is not believed")
     func wrongWebServer() async throws {
         let (server, base) = try await server()
