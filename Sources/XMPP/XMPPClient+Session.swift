@@ -70,6 +70,7 @@ extension XMPPClient {
             configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store,
             rooms: rooms)
         if configuration.usesCarbons { await stream.wishForCarbons() }
+        if configuration.beginsInactive { await stream.wishForInactivity() }
         await rememberSent(on: stream)
         guard supervisor != nil else { return nil }
         self.stream = stream
@@ -130,6 +131,7 @@ extension XMPPClient {
         if start != .resumed {
             let sent = presence
             if configuration.usesCarbons { try await stream.requestCarbons() }
+            if configuration.beginsInactive { try await stream.beginInactive() }
             try await stream.goOnline(sent, known: roster.known)
             knownPresence = sent
             // A resumed session is in its rooms still; in a new one nobody is.

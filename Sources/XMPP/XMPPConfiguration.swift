@@ -99,6 +99,10 @@ public struct XMPPConfiguration: Sendable {
     /// Whether ``XMPPClient`` asks for copies of what the account's other clients send and receive (XEP-0280); default false.
     /// They are ``XMPPEvent/carbon(_:)``.
     public var usesCarbons = false
+    /// Whether each new session of an ``XMPPClient`` begins as one that nobody looks at, so that the server may hold back what
+    /// can wait (XEP-0352); default false. It is said together with the login where the server can do that (XEP-0386), and
+    /// ``XMPPStream/setActive(_:)`` says when somebody looks. A resumed session is what it was.
+    public var beginsInactive = false
     /// Whether a client tries again at once, and sees whether its connection is alive, when the machine has got an address or a
     /// route, or was asleep; for ``XMPPClient``.
     public var heedsNetworkChanges = true

@@ -96,6 +96,44 @@ struct ModernLoginTests {
         }
     }
 
+    @Test(
+        "that nobody looks is said with the binding where that is offered, and after it where not (XEP-0386 §3.2, XEP-0352 §4)",
+        arguments: [false, true], [false, true])
+    func inactivity(isInline: Bool, isInactive: Bool) async throws {
+        let server = try await modern {
+            $0.offersClientState = true
+            $0.bind2Features = isInline ? [ClientState.namespace] : []
+        }
+        var configuration = try await server.configuration(for: "romeo", resource: "orchard")
+        configuration.beginsInactive = isInactive
+        let client = XMPPClient(configuration)
+        try await client.start()
+        let stream = try #require(await client.stream)
+        #expect(try await stream.setActive(true))
+        try await stream.ping()
+        await client.stop()
+        let sent = await server.transcript.filter { $0.direction == .fromClient }.map(\.element)
+        let bind = sent.first { $0.localName == "authenticate" }?.children.first { $0.localName == "bind" }
+        let wishes = bind?.children.filter { $0.namespace == ClientState.namespace }.map(\.localName)
+        #expect(wishes == (isInactive && isInline ? ["inactive"] : []))
+        let said = sent.filter { $0.namespace == ClientState.namespace }.map(\.localName)
+        #expect(said == (isInactive && !isInline ? ["inactive", "active"] : ["active"]))
+        await server.stop()
+    }
+
+    @Test("a server that knows nothing of it is told nothing of who looks (XEP-0352 §3)")
+    func noClientState() async throws {
+        let server = try await modern()
+        var configuration = try await server.configuration(for: "romeo")
+        configuration.beginsInactive = true
+        let client = XMPPClient(configuration)
+        try await client.start()
+        try await client.stream?.ping()
+        await client.stop()
+        #expect(await !server.transcript.contains { $0.element.namespace == ClientState.namespace })
+        await server.stop()
+    }
+
     @Test("a wrong password is tried once")
     func wrongPassword() async throws {
         let server = try await modern()

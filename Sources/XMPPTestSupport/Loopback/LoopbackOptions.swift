@@ -143,6 +143,8 @@ public struct LoopbackOptions: Sendable {
     public var resourceConflict = ResourceConflict.replacesOld
     /// Whether rosters have versions (RFC 6121 §2.6).
     public var offersRosterVersioning = true
+    /// Whether clients may say that nobody looks at them (XEP-0352); nothing is held back then. Default: not.
+    public var offersClientState = false
     /// Whether a contact can be approved before it asks (RFC 6121 §3.4).
     public var offersPreApproval = true
     /// Whether messages to an account without available resource are kept, else they bounce.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SocketIO
+internal import XMPP
 internal import XMPPCore
 internal import XMPPCrypto
 internal import XMPPProtocol
@@ -60,6 +61,7 @@ extension LoopbackSession {
                 features.append(session)
             }
             if options.offersStreamManagement { features.append(Element("sm", namespace: Namespace.streamManagement)) }
+            if options.offersClientState { features.append(Element("csi", namespace: ClientState.namespace)) }
             if options.offersRosterVersioning { features.append(Element("ver", namespace: Namespace.rosterVersioning)) }
             if options.offersPreApproval { features.append(Element("sub", namespace: Namespace.preApproval)) }
             return features

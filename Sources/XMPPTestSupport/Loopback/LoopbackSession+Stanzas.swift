@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import XMPP
 internal import XMPPCore
 internal import XMPPCrypto
 internal import XMPPProtocol
@@ -50,6 +51,7 @@ extension LoopbackSession {
     /// Takes a first-level element of an established stream.
     func take(_ element: Element) {
         if element.namespace == Namespace.streamManagement { return manage(element) }
+        if router.options.offersClientState, element.namespace == ClientState.namespace { return }
         guard element.namespace == Namespace.client, ["message", "presence", "iq"].contains(element.localName) else {
             return fail(StreamError(.unsupportedStanzaType))
         }

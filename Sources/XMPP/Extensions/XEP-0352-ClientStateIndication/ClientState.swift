@@ -7,6 +7,8 @@ internal import XMPPXML
 public enum ClientState {
     /// The namespace of the stream feature and of both elements.
     public static let namespace = "urn:xmpp:csi:0"
+    /// What tells that nobody looks.
+    static let inactive = Element("inactive", namespace: namespace)
 }
 
 extension XMPPStream {
@@ -19,7 +21,19 @@ extension XMPPStream {
     @discardableResult
     public func setActive(_ isActive: Bool) async throws(XMPPError) -> Bool {
         guard features?.element.firstChild("csi", namespace: ClientState.namespace) != nil else { return false }
-        try await send(Element(isActive ? "active" : "inactive", namespace: ClientState.namespace))
+        try await send(isActive ? Element("active", namespace: ClientState.namespace) : ClientState.inactive)
         return true
+    }
+
+    /// Has it said together with the next binding of a resource that nobody looks, where the server can do that
+    /// (XEP-0386 §3.2).
+    func wishForInactivity() {
+        inlineWishes.append(InlineFeature(name: ClientState.namespace, request: ClientState.inactive))
+    }
+
+    /// Says that nobody looks, unless the binding of the resource has said so.
+    func beginInactive() async throws(XMPPError) {
+        guard !inlineFeatures.contains(ClientState.namespace) else { return }
+        try await setActive(false)
     }
 }
