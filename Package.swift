@@ -70,6 +70,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // No pkgConfig: Debian's package has no file for it.
         .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+        // Only its header: the one command that edits lines loads the library itself.
+        .systemLibrary(name: "CLibEdit", providers: [.apt(["libedit-dev"])]),
         // A target of C, not a system module: libunistring's headers redefine the types of stdint.h.
         .target(name: "CUnistring", linkerSettings: [.linkedLibrary("unistring")]),
 
@@ -93,7 +95,7 @@ let package = Package(
         // Fourth floor: control protocol, daemon, command.
         floor("JabberControl", ["SocketIO", "JSONText"]),
         floor("JabberDaemon", ["XMPP", "XMPPStorage", "JabberControl", "SocketIO"]),
-        floor("JabberCLI", ["JabberControl", "SocketIO"]),
+        floor("JabberCLI", ["JabberControl", "SocketIO", "CLibEdit"]),
 
         // Roof.
         .executableTarget(name: "jabberctl", dependencies: ["JabberCLI"], swiftSettings: strict + [callerIsolated]),

@@ -64,6 +64,10 @@ package struct CLIEnvironment: Sendable {
     package var makeRoom: @Sendable () throws(ControlError) -> Void = { () throws(ControlError) in }
     /// An RFC 3339 time as a person at this place reads it.
     package var localTime: @Sendable (String) -> String = { $0 }
+    /// Makes what edits lines on the terminal; the terminal is put back as it was at the end.
+    package var makeLineEditor: @Sendable () throws(ControlError) -> any LineEditing = { () throws(ControlError) in
+        throw ControlError(.usage, "there is no terminal")
+    }
     /// Told which connection a signal must end; `nil` when there is none any more.
     package var watch: @Sendable (DaemonConnection?) -> Void = { _ in }
     /// Ends every wait for input or for a reader of the output, now and later, with this error: time is up.

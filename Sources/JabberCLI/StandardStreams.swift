@@ -48,6 +48,9 @@ enum StandardStreams {
         environment.isDaemonAlive = { SocketPlace($0).isTaken(by: $1) }
         environment.makeRoom = { () throws(ControlError) in try OpenFiles.makeRoom() }
         environment.localTime = { LocalTime.text($0) }
+        environment.makeLineEditor = { () throws(ControlError) in
+            try terminal.makeLineEditor(type: variables["TERM"]) { size().columns }
+        }
         environment.watch = { terminal.watch($0) }
         environment.stopWaiting = { terminal.stopWaiting($0) }
         environment.watchReader = { terminal.watchReader(of: 1, $0) }

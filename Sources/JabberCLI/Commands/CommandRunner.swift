@@ -41,6 +41,7 @@ package enum CommandRunner {
             case "online": return try await OnlineCommand.run(context, command)
             case "send": return try await SendCommand.run(context, command)
             case "react", "retract": return try await SendCommand.runAsIs(context, command)
+            case "chat": return try await ChatCommand.run(context, command)
             case "listen": return try await ListenCommand.run(context, command)
             case "account.register": return try await RegisterCommand.run(context, command)
             case "account.passwd", "account.remove": return try await ServerAccountCommands.run(context, command)

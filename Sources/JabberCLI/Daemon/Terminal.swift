@@ -35,11 +35,15 @@ final class Terminal: Sendable {
         }
     }
 
+    /// What concerns lines that are edited: the window has another size, or the process goes on after a stop.
+    private static let editingSignals = [SIGWINCH, SIGCONT]
+
     /// `PIPE_BUF` of Linux, in bytes.
     private static let pieceBytes = 4096
 
     private let state = Locked(State())
     private let signals = Locked<Sources?>(nil)
+    private let editing = Locked<Sources?>(nil)
 
     /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over, once. A command that neither waits nor asks does without: it costs time.
     ///
@@ -207,6 +211,30 @@ final class Terminal: Sendable {
         if hides { try terminal.writeAll([UInt8(ascii: "\n")], name: "the terminal") }
         guard line.first != UInt8(ascii: "\n"), !line.isEmpty else { return nil }
         return try PasswordSource.firstLine(line, of: "the terminal")
+    }
+
+    /// An editor of lines on this terminal. The terminal's mode is put back when a signal comes or ``restore()`` is called.
+    ///
+    /// - Throws: `ControlError` when lines cannot be edited.
+    func makeLineEditor(
+        type: String?, columns: @escaping @Sendable () -> Int
+    ) throws(ControlError) -> LineEditor {
+        let editor = try LineEditor(terminalType: type, columns: columns)
+        var mode = termios()
+        guard tcgetattr(0, &mode) == 0 else { throw ControlError(.inputOutput, "standard input is no terminal") }
+        let saved = SavedMode(descriptor: 0, mode: mode)
+        state.withLock { $0.saved = saved }
+        let queue = DispatchQueue(label: "jabberctl.window")
+        editing.withLock { editing in
+            editing = Sources(
+                Self.editingSignals.map { number in
+                    let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+                    source.setEventHandler { number == SIGCONT ? editor.wasContinued() : editor.wasResized() }
+                    source.activate()
+                    return source
+                })
+        }
+        return editor
     }
 
     /// Puts the terminal back as it was.

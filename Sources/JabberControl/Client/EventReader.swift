@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import SocketIO
 
 /// Listens for one iteration over events: takes them in, over lost connections, and notes how far its consumer has come.
@@ -89,7 +88,7 @@ final class EventReader: Sendable {
     // MARK: Taking in
 
     private static func listen(_ order: ControlEvents, _ inbox: EventInbox) async {
-        let start = rightNow()
+        let start = Moment.now()
         var hasBegun = false
         var pause = pauses.first
         while !Task.isCancelled {
@@ -137,17 +136,5 @@ final class EventReader: Sendable {
         caller.resumeReading()
         await caller.close(within: ControlClient.grace)
         _ = try outcome.get()
-    }
-
-    /// This moment (RFC 3339): events of the daemon bear the time of the same clock.
-    private static func rightNow() -> String {
-        var moment = timespec()
-        clock_gettime(CLOCK_REALTIME, &moment)
-        var parts = tm()
-        guard gmtime_r(&moment.tv_sec, &parts) != nil else { return "1970-01-01T00:00:00Z" }
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : String(number) }
-        let fraction = String(1_000 + moment.tv_nsec / 1_000_000).dropFirst()
-        return "\(1900 + Int(parts.tm_year))-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-            + "T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(fraction)Z"
     }
 }

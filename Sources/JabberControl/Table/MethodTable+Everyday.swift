@@ -7,7 +7,7 @@ extension MethodTable {
 
     /// `online`, `send`, `listen`, and what is said about messages.
     static var everyday: [CommandSpec] {
-        [online, send, listen] + history + messages
+        [online, send, listen, chat] + history + messages
     }
 
     private static var online: CommandSpec {
@@ -78,6 +78,9 @@ extension MethodTable {
             .value("correct", nil, "ID", "take the place of the message with this id that you have sent (XEP-0308)"),
             .flag("room", nil, "the recipients are rooms; same as --type groupchat"),
             .value("nick", nil, "NICK", "the name to have in a room that you are not in", default: "the account's"),
+            .flag(
+                "receipt", nil,
+                "ask to be told when it was received and displayed, without waiting for that (events of listen)"),
             .value("id", nil, "ID", "name of the message; the same id twice is one message"),
             .value(
                 "expire", nil, "SECONDS", .seconds,
@@ -160,6 +163,10 @@ extension MethodTable {
                 "id", "string", "message: its id; receipt, marker, reaction, retraction: that of the message concerned"),
             FieldSpec("stanzaId", "object", "message: by, id (XEP-0359)"),
             FieldSpec("body", "string", "message: the text, without what it quotes for replyTo; invitation: why"),
+            FieldSpec(
+                "color", "string",
+                "message that came in: the colour in which programs show its sender, # and six hexadecimal digits (XEP-0392)"
+            ),
             FieldSpec("subject", "string", "message: the subject; room: what it is about now"),
             FieldSpec("thread", "string", "message: name of the conversation"),
             FieldSpec(
@@ -200,6 +207,29 @@ extension MethodTable {
             "jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body",
             #"jabberctl listen --exec 'notify-send "$JABBERCTL_EVENT_BODY"'"#,
         ]
+        return command
+    }
+
+    private static var chat: CommandSpec {
+        var command = CommandSpec("chat", .everyday, "talk to a contact or in a room, at a terminal")
+        command.details = [
+            "What you type is sent with Enter; what comes is shown above the line that you write, after what was said lately "
+                + "where a daemon stays. Before the line stands how far your last message has come, or how many are in the room, and "
+                + "whether the other side is writing. The arrow keys call earlier lines back, the tabulator completes commands and, "
+                + "in a room, names; keys can be set in ~/.editrc (editrc(5)).",
+            "/help shows the commands; //TEXT says a text that begins with a slash. /quit and Ctrl-D leave, with exit code 0; "
+                + "you leave the room too if you were not in it before.",
+            "Lines are edited by libedit, which has to be installed.",
+        ]
+        command.arguments = [ArgumentSpec("JID", .jid, "a contact, or a room")]
+        command.options = [
+            .flag("room", nil, "JID is a room; otherwise it is asked what it is", isParameter: false),
+            .value("nick", nil, "NICK", "the name to have in a room", default: "the account's", isParameter: false),
+            .flag("no-typing", nil, "do not show the other side that you are writing", isParameter: false),
+        ]
+        command.place = .bridge
+        command.exits = [.refused, .badData, .interrupted]
+        command.examples = ["jabberctl chat juliet@example.org", "jabberctl chat coven@rooms.example.org --nick jules"]
         return command
     }
 }

@@ -111,6 +111,7 @@ struct SendOrder: Sendable {
         isForRooms = try parameters.flag("room") || kind == .groupchat
         nickname = try parameters.string("nick")
         let level = try parameters.choice("until", of: Level.allCases.map(\.rawValue)).flatMap(Level.init) ?? .server
+        let asksForReceipt = try parameters.flag("receipt")
         self.id = id
         self.level = level
         expiry = try parameters.seconds("expire")
@@ -120,8 +121,8 @@ struct SendOrder: Sendable {
             message.thread = thread
             message.correctedID = corrected
             if let answered { message.replyTo = MessageReply(answered, to: jid) }
-            if level == .device || level == .read { message.requestsReceipt = true }
-            if level == .read { message.isMarkable = true }
+            if level == .device || level == .read || asksForReceipt { message.requestsReceipt = true }
+            if level == .read || asksForReceipt { message.isMarkable = true }
             return message
         }
     }

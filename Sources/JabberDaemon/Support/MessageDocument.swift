@@ -66,8 +66,16 @@ enum MessageDocument {
     private static func message(_ chat: ChatMessage, _ session: AccountSession) -> JSONObject {
         var event = beginning("message", chat, session)
         event.merge(common(chat, text: chat.text, session))
+        if !chat.isOutgoing, let name = colouredName(of: chat) {
+            event["color"] = .string(ConsistentColor(of: name).hexadecimal)
+        }
         if let keeper = chat.delay?.from { event["delayedFrom"] = .string(keeper.description) }
         return event
+    }
+
+    /// Whose colour a message has: in a room that of the nickname (XEP-0392 §5.1).
+    private static func colouredName(of chat: ChatMessage) -> String? {
+        chat.message.kind == .groupchat ? chat.message.from?.resourcepart : chat.sender.bare.description
     }
 
     /// What every message says of where it comes from.
