@@ -22,6 +22,9 @@ public final class Database: Sendable {
     /// The largest file that is looked through when it is opened, in bytes: 256 MiB. Damage in a larger one shows when it is
     /// come upon.
     public static let maximumCheckedBytes: Int64 = 256 << 20
+    /// How many bytes of the file each of the two connections to it keeps in memory, one that writes and one that reads; 512 KiB. What
+    /// does not fit is read again, from the system's memory as a rule.
+    public static let maximumCachedBytes = 512 << 10
 
     /// The path of the file.
     public let path: String

@@ -78,12 +78,16 @@ final class DatabaseQueue: @unchecked Sendable {
         try connection.script(
             """
             PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
-            PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216
+            PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;
+            \(cacheLimit)
             """)
         try check(connection)
         try migrations.run(on: connection)
         return connection
     }
+
+    /// A negative size is one in KiB.
+    private static var cacheLimit: String { "PRAGMA cache_size = -\(Database.maximumCachedBytes >> 10)" }
 
     /// Looks the file through (`PRAGMA quick_check`), unless it is very large.
     private static func check(_ connection: SQLiteConnection) throws(StorageError) {
@@ -129,7 +133,7 @@ final class DatabaseQueue: @unchecked Sendable {
                 if let connection = self.connection { return connection }
                 guard !self.isClosed else { throw self.closed }
                 let made = try SQLiteConnection(self.file, busyTimeout: Self.busyMilliseconds, isReader: true)
-                try made.script("PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY")
+                try made.script("PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; \(Self.cacheLimit)")
                 self.connection = made
                 return made
             }
