@@ -30,7 +30,7 @@ SEED ?=
 TREES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test sweep soak install uninstall examples format lint docs bench mutants tsan fuzz clean
+.PHONY: help build demo test sweep soak install uninstall deb examples format lint docs bench mutants tsan fuzz clean
 
 help:
 	@echo "make build              compile the library and the tools"
@@ -38,6 +38,7 @@ help:
 	@echo "make test               run every test, those on private Prosody and ejabberd servers included"
 	@echo "make install PREFIX=P   release build, installed with man page and shell completions (DESTDIR is honoured)"
 	@echo "make uninstall PREFIX=P remove what install put there"
+	@echo "make deb                build a Debian package, check it with lintian, install it into a folder and use it"
 	@echo "make examples           build the example programs and run each against a built-in server"
 	@echo "make format             lay out all Swift files"
 	@echo "make lint               check the layout and the scripts"
@@ -77,6 +78,11 @@ install:
 
 uninstall:
 	@Scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+deb:
+	@Scripts/dependencies build deb
+	$(TIDILY) $(SWIFT) build $(SWIFTFLAGS) --product xmpp-loopback
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Scripts/deb
 
 examples:
 	@Scripts/dependencies build
