@@ -59,6 +59,9 @@ package protocol ByteTransport: AnyObject, Sendable {
     /// How often something came after something had been sent: round trips, where one side waits for the other.
     var roundTrips: Int { get }
 
+    /// Where the connection goes, where that is the peer itself; `nil` through a proxy, or when the system does not tell.
+    var peerAddress: SocketAddress? { get }
+
     /// Whether the peer is on this machine's loopback interface, so that nobody on the way can read along.
     var peerIsLoopback: Bool { get }
 
@@ -91,6 +94,9 @@ package protocol ByteTransport: AnyObject, Sendable {
 }
 
 extension ByteTransport {
+    /// Nobody tells.
+    package var peerAddress: SocketAddress? { nil }
+
     /// None, where nobody counts.
     package var roundTrips: Int { 0 }
 

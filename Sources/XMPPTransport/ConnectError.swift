@@ -28,6 +28,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
     case serviceNotAvailable(domain: String)
     /// Every address of a host was tried in vain.
     case allAddressesFailed(host: String, [Attempt])
+    /// All addresses of a host were gone to before.
+    case noOtherAddress(host: String)
     /// The time for finding addresses was up: what was asked for, and for how long.
     case timedOut(name: String, within: Duration)
     /// There is no way through a proxy: the proxy, the place asked for, and why.
@@ -51,6 +53,8 @@ package enum ConnectError: Error, Sendable, Hashable, CustomStringConvertible {
         case .allAddressesFailed(let host, let attempts):
             (attempts.map(\.address) == [host] ? "" : "tried \(PrintableText.clean(host)) at ")
                 + attempts.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
+        case .noOtherAddress(let host):
+            "\(PrintableText.clean(host)) has no other address"
         case .timedOut(let name, let time):
             "no answer about \(PrintableText.clean(name)) within \(time.spoken); check the network's name servers"
         case .proxyFailed(let proxy, let target, let error):

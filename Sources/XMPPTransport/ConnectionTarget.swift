@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SocketIO
+package import SocketIO
 
 /// One place where a domain's service may be reached.
 package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
@@ -34,6 +34,21 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
     package let priority: UInt16
     /// What the domain says of the place over HTTPS (XEP-0487); `nil` where it says nothing.
     package let delegation: Delegation?
+
+    /// Its addresses that were gone to already: those that are left are meant.
+    package private(set) var avoided: Set<SocketAddress> = []
+
+    /// Whether there may be another address of the host.
+    package var mayHaveMoreAddresses: Bool {
+        avoided.count < ConnectionRace.maximumAddresses && SocketAddress(literal: host, port: port) == nil
+    }
+
+    /// The same place at its other addresses.
+    package func avoiding(_ address: SocketAddress) -> ConnectionTarget {
+        var other = self
+        other.avoided.insert(address)
+        return other
+    }
 
     /// Makes a target.
     ///

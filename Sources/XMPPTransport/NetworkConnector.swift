@@ -68,8 +68,10 @@ package struct NetworkConnector: StreamConnector {
             found = try await addresses.addresses(of: target.host, port: target.port)
         }
         if Task.isCancelled { throw ConnectError.cancelled }
+        let left = found.filter { !target.avoided.contains($0) }
+        guard !left.isEmpty || target.avoided.isEmpty else { throw .noOtherAddress(host: target.description) }
         return try await ConnectionRace.run(
-            host: target.description, addresses: found, on: executor, clock: clock, timing: timing)
+            host: target.description, addresses: left, on: executor, clock: clock, timing: timing)
     }
 }
 

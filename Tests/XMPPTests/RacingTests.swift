@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import SocketIO
 import Testing
 import XMPPTestSupport
@@ -12,10 +13,11 @@ private struct FixedPlaces: StreamConnector {
     let places: [ConnectionTarget]
     /// When this is given, the place of that name fails.
     let failure = Handover<Void>()
-    private let network = NetworkConnector()
+    private let network: NetworkConnector
 
-    init(_ places: [ConnectionTarget]) {
+    init(_ places: [ConnectionTarget], network: NetworkConnector = NetworkConnector()) {
         self.places = places
+        self.network = network
     }
 
     func targets(for domain: String, override: ConnectionTarget?) async throws(ConnectError) -> [ConnectionTarget] {
@@ -40,6 +42,13 @@ private struct FixedPlaces: StreamConnector {
         }
         return try await network.connect(to: target, on: executor)
     }
+}
+
+/// One host with these addresses, in this order.
+private struct FixedAddresses: AddressResolver {
+    let addresses: [SocketAddress]
+
+    func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] { addresses }
 }
 
 @Suite("The race of a domain's places (XEP-0495)", .timeLimit(.minutes(5)))
@@ -91,6 +100,70 @@ struct RacingTests {
         try await stream.ping()
         #expect(await server.acceptedConnections == 1, "what was found is what is used")
         await stream.disconnect()
+        await server.stop()
+        withExtendedLifetime(listener) {}
+    }
+
+    /// A stream to a domain with one place, whose host has these addresses.
+    private func stream(
+        _ server: LoopbackServer, at addresses: [SocketAddress], _ clock: TestClock
+    ) async throws -> XMPPStream {
+        var configuration = try await configuration(server, [], clock)
+        configuration.connector = FixedPlaces(
+            [ConnectionTarget(host: "xmpp.example.org", port: 5222)],
+            network: NetworkConnector(addresses: FixedAddresses(addresses: addresses)))
+        return XMPPStream(configuration)
+    }
+
+    @Test("an address that takes the connection and is silent is overtaken by the host's next one", arguments: [1, 2])
+    func silentAddress(count: Int) async throws {
+        let server = try await verona()
+        var listeners: [ListeningSocket] = []
+        for _ in 0..<count { listeners.append(try ListeningSocket(.loopback(port: 0), on: StreamExecutor())) }
+        let clock = TestClock()
+        let addresses = listeners.map(\.address) + [SocketAddress.loopback(port: server.port)]
+        let stream = try await stream(server, at: addresses, clock)
+        let connected = Task { _ = try await stream.connect() }
+        for number in 1...count {
+            // The race's, and the negotiation's of each that is connected.
+            await clock.waitForTimers(1 + number)
+            await clock.advance(by: XMPPStream.raceDelay)
+        }
+        try await connected.value
+        #expect(clock.now == XMPPStream.raceDelay * count)
+        #expect(await server.acceptedConnections == 1, "what was found is what is used")
+        try await stream.goOnline()
+        await stream.disconnect()
+        await server.stop()
+        withExtendedLifetime(listeners) {}
+    }
+
+    @Test("an address that ends the connection before it has said anything is followed by the host's next one")
+    func closedAddress() async throws {
+        let server = try await verona()
+        let executor = StreamExecutor()
+        let listener = try ListeningSocket(.loopback(port: 0), on: executor)
+        executor.queue.sync { listener.start { $0.close() } }
+        let addresses = [listener.address, SocketAddress.loopback(port: server.port)]
+        let stream = try await stream(server, at: addresses, TestClock())
+        try await stream.connect()
+        #expect(await server.acceptedConnections == 1)
+        await stream.disconnect()
+        await server.stop()
+        executor.queue.sync { listener.close() }
+    }
+
+    @Test("where a host has no other address its silence is what the error tells, and nothing else")
+    func onlyAddress() async throws {
+        let server = try await verona()
+        let listener = try ListeningSocket(.loopback(port: 0), on: StreamExecutor())
+        let clock = TestClock()
+        let stream = try await stream(server, at: [listener.address], clock)
+        let connected = Task { try await stream.connect() }
+        await clock.waitForTimers(2)
+        await clock.advance(by: .seconds(3_600))
+        let error = await #expect(throws: XMPPError.self) { try await connected.value }
+        #expect(error?.code == .timedOut && error?.message.contains("other address") == false, "\(error as Any)")
         await server.stop()
         withExtendedLifetime(listener) {}
     }

@@ -31,6 +31,9 @@ final class StreamScout: @unchecked Sendable {
     /// Why nothing came of it.
     private(set) var error: XMPPError?
 
+    /// Whether the place has no address that it could have gone to.
+    private(set) var hadNowhereToGo = false
+
     private let account: JID
     private let clock: any StreamClock
     private let handshakeTimeout: Duration
@@ -65,9 +68,11 @@ final class StreamScout: @unchecked Sendable {
     /// - Parameters:
     ///   - connector: Where connections come from.
     ///   - executor: The stream's.
+    ///   - opened: Called once on the queue, when it is connected, with the address.
     ///   - report: Called once on the queue, when there are features or an ``error``.
     func start(
-        _ connector: any StreamConnector, on executor: StreamExecutor, _ report: @escaping @Sendable () -> Void
+        _ connector: any StreamConnector, on executor: StreamExecutor,
+        opened: @escaping @Sendable (SocketAddress?) -> Void, report: @escaping @Sendable () -> Void
     ) {
         self.report = report
         opening = Task { [target] in
@@ -77,7 +82,10 @@ final class StreamScout: @unchecked Sendable {
             } catch {
                 result = .failure(error)
             }
-            executor.run { self.opened(result) }
+            executor.run {
+                if case .success(let transport) = result, self.report != nil { opened(transport.peerAddress) }
+                self.opened(result)
+            }
         }
     }
 
@@ -91,7 +99,9 @@ final class StreamScout: @unchecked Sendable {
 
     private func opened(_ result: Result<any ByteTransport, ConnectError>) {
         switch result {
-        case .failure(let error): fail(XMPPError(error, domain: account.asciiDomain))
+        case .failure(let error):
+            if case .noOtherAddress = error { hadNowhereToGo = true }
+            fail(XMPPError(error, domain: account.asciiDomain))
         case .success(let transport):
             guard report != nil else { return transport.abort() }
             self.transport = transport

@@ -74,6 +74,8 @@ extension XMPPStream {
             transport = try await open(target)
         } catch {
             if let error = overtaking { return .failed(error, spokeXMPP: false) }
+            // Nothing was tried.
+            if case .noOtherAddress = error { return .failed(nil, spokeXMPP: false) }
             // Without the proxy there is no way to the other places either.
             let isFinal = if case .proxyFailed(_, _, let reason) = error { !reason.concernsTarget } else { false }
             let failure = XMPPError(error, domain: configuration.jid.asciiDomain)
@@ -83,6 +85,7 @@ extension XMPPStream {
             transport.abort()
             return .failed(overtaking, spokeXMPP: false)
         }
+        raceAddresses(of: target, except: transport.peerAddress)
         showedLife()
         reached(.connected(StreamPlace(target)))
         keeping?.forgetReceived()
@@ -312,7 +315,7 @@ extension XMPPError {
             switch error {
             case .hostNotFound: .hostNotFound
             case .serviceNotAvailable: .serviceUnavailable
-            case .allAddressesFailed: .connectionFailed
+            case .allAddressesFailed, .noOtherAddress: .connectionFailed
             case .proxyFailed(_, _, let error) where error.concernsTarget: .connectionFailed
             case .proxyFailed(_, _, let error): error.concernsSettings ? .invalidConfiguration : .proxyFailed
             case .resolverFailed, .notVerifiable, .timedOut: .resolverFailed

@@ -77,7 +77,8 @@ extension XMPPStream {
             if let outcome = judge(await reach(target, context), at: target, &failures) { return outcome }
             // Those that have set out meanwhile need no second try.
             guard let race = await raceOutcome() else { continue }
-            rest = rest.filter { $0.isWebSocket || race.waiting.contains($0) }[...]
+            let elsewhere = race.waiting.filter(race.elsewhere.contains)
+            rest = (elsewhere + rest.filter { $0.isWebSocket || race.waiting.contains($0) })[...]
             failures += race.failures
             guard let winner = race.winner else { continue }
             let outcome = await reach(winner.target, context, beginningWith: winner)

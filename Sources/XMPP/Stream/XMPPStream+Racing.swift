@@ -24,6 +24,8 @@ struct PlaceRace {
     var timer: (any ScheduledTimer)?
     /// The priority of the place that was gone to last.
     var group: UInt16
+    /// Places that are connected, at their other addresses.
+    var elsewhere: Set<ConnectionTarget> = []
     /// Whether the place that is being tried has given a sign of life.
     var isFirstAlive = false
     /// Whether the place that was tried first is out of the race.
@@ -65,8 +67,25 @@ extension XMPPStream {
     ) {
         let others = others.filter { !$0.isWebSocket }
         // What DNS says about each place has to be known before it is gone to.
-        guard !others.isEmpty, configuration.trust != .dane else { return }
+        guard !others.isEmpty || hasMoreAddresses(first), configuration.trust != .dane else { return }
         race = PlaceRace(first: first, context: context, waiting: others[...], group: first.priority)
+        armRace()
+    }
+
+    /// A proxy chooses among the addresses itself.
+    private func hasMoreAddresses(_ target: ConnectionTarget) -> Bool {
+        configuration.proxy == nil && !target.isWebSocket && target.mayHaveMoreAddresses
+    }
+
+    /// A place is connected at one of its addresses: it may be silent there, so the others come next in the race, as another place of
+    /// the same priority (XEP-0495 §4).
+    func raceAddresses(of target: ConnectionTarget, except address: SocketAddress?) {
+        guard race != nil, let address, hasMoreAddresses(target) else { return }
+        let other = target.avoiding(address)
+        guard race?.elsewhere.insert(other).inserted == true else { return }
+        let behind = race?.waiting ?? []
+        race?.waiting = [other] + behind
+        race?.timer?.cancel()
         armRace()
     }
 
@@ -115,9 +134,14 @@ extension XMPPStream {
             try TLSTransport(over: lower, context: context, role: role, mode: .direct, clock: clock)
         }
         race?.running.append(scout)
-        scout.start(connector, on: executor) { [weak self, scout] in
-            self?.assumeIsolated { $0.returned(scout) }
-        }
+        scout.start(
+            connector, on: executor,
+            opened: { [weak self] address in
+                self?.assumeIsolated { $0.raceAddresses(of: target, except: address) }
+            },
+            report: { [weak self, scout] in
+                self?.assumeIsolated { $0.returned(scout) }
+            })
         armRace()
     }
 
@@ -125,8 +149,10 @@ extension XMPPStream {
         guard race != nil else { return scout.callOff() }
         race?.running.removeAll { $0 === scout }
         if let error = scout.error {
-            race?.failures.append(error)
-            reached(.failed(StreamPlace(scout.target), error))
+            if !scout.hadNowhereToGo {
+                race?.failures.append(error)
+                reached(.failed(StreamPlace(scout.target), error))
+            }
             // A refusal is an answer: no reason to wait for the next one's turn (RFC 8305 §5), unless that is behind others.
             if race?.goesOnInGroup == true { sendScout() }
             guard race?.isFirstOut == true, race?.running.isEmpty == true else { return }

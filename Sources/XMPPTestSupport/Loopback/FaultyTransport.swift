@@ -78,6 +78,8 @@ final class FaultyTransport: ByteTransport, @unchecked Sendable {
 
     var roundTrips: Int { lower.roundTrips }
 
+    var peerAddress: SocketAddress? { lower.peerAddress }
+
     var peerIsLoopback: Bool { lower.peerIsLoopback }
 
     func start(_ handler: @escaping @Sendable (TransportEvent) -> Void) {
