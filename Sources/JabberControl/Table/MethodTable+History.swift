@@ -37,6 +37,10 @@ extension MethodTable {
             FieldSpec("messages[].id", "string", "its id"),
             FieldSpec("messages[].stanzaId", "object", "by, id (XEP-0359)"),
             FieldSpec("messages[].body", "string", "the text"),
+            FieldSpec(
+                "messages[].color", "string",
+                "of one that came in: the colour in which programs show its sender, # and six hexadecimal digits (XEP-0392)"
+            ),
             FieldSpec("messages[].encryption", "string", "none"),
             FieldSpec("messages[].unread", "boolean", "true: nobody has read it here"),
             FieldSpec("complete", "boolean", "whether there is no more that was asked for"),
