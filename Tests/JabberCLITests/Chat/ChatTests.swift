@@ -114,12 +114,12 @@ struct ChatTests {
             try await screen.wait(for: "who came") { lines in
                 lines.last == "coven (2)>" && lines.dropLast().last?.hasSuffix("Nurse just joined") == true
             }
+            var lines = room.messages.makeAsyncIterator()
             try await screen.type("nu")
             try await screen.press("Tab")
             try await screen.wait(for: "the name") { $0.last == "coven (2)> Nurse:" }
             try await screen.type("hello")
             try await screen.press("Enter")
-            var lines = room.messages.makeAsyncIterator()
             #expect(try await lines.next()?.message.body == "Nurse: hello")
             try await screen.wait(for: "the line as the room has it", Self.said("Me: Nurse: hello"))
             try await room.send("welcome")
