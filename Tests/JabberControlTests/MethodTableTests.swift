@@ -48,7 +48,8 @@ struct MethodTableTests {
         #expect(
             MethodTable.command(["send"])?.allParameters.map(\.name)
                 == [
-                    "type", "subject", "thread", "replyTo", "correct", "room", "nick", "id", "expire", "until", "to",
+                    "type", "subject", "thread", "replyTo", "correct", "room", "nick", "receipt", "id", "expire",
+                    "until", "to",
                     "text",
                     "session",
                     "timeout",
