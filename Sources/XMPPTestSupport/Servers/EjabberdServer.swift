@@ -44,7 +44,9 @@ enum EjabberdServer {
         let configuration = try site.folder.write(
             inside(configuration(site, isNewer: root != nil)), to: "ejabberd.yml")
         let data = inside(try site.folder.makeFolder("data"))
-        let arguments = ["-noinput", "-mnesia", "dir", "\"\(data)\"", "-s", "ejabberd", "-eval", accounts(site)]
+        // What its database writes when it dies while starting would else be left in the folder of whoever runs the test.
+        let database = ["-mnesia", "dir", "\"\(data)\"", "-mnesia", "core_dir", "\"\(data)\""]
+        let arguments = ["-noinput"] + database + ["-s", "ejabberd", "-eval", accounts(site)]
         return try ServerProcess(
             root == nil ? program : "/usr/sbin/chroot", (root.map { [$0, program] } ?? []) + arguments,
             environment: [
