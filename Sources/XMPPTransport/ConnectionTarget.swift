@@ -43,6 +43,11 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
         avoided.count < ConnectionRace.maximumAddresses && SocketAddress(literal: host, port: port) == nil
     }
 
+    /// Whether both are the same host and port, at whatever addresses.
+    package func isSamePlace(as other: ConnectionTarget) -> Bool {
+        host == other.host && port == other.port && security == other.security
+    }
+
     /// The same place at its other addresses.
     package func avoiding(_ address: SocketAddress) -> ConnectionTarget {
         var other = self

@@ -7,6 +7,8 @@ package struct NetworkConnector: StreamConnector {
     /// Web servers are on the network too.
     package var reachesWeb: Bool { true }
 
+    package var choosesAddresses: Bool { true }
+
     package var names: NameSources? { NameSources(verifier: verifier, addresses: addresses) }
 
     private let services: any ServiceResolver

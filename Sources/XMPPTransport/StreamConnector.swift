@@ -7,6 +7,10 @@ package protocol StreamConnector: Sendable {
     /// Whether web servers can be connected to as well, at their port 443. A stand-in for one server has none.
     var reachesWeb: Bool { get }
 
+    /// Whether it leaves out the addresses that a target names as gone to already (``ConnectionTarget/avoiding(_:)``). One that does
+    /// not would come to the same address again, so it is sent to each place once.
+    var choosesAddresses: Bool { get }
+
     /// Whom it asks about names, for those who look at the answers themselves; `nil` where nobody is asked.
     var names: NameSources? { get }
 
@@ -46,6 +50,9 @@ package protocol StreamConnector: Sendable {
 extension StreamConnector {
     /// No.
     package var reachesWeb: Bool { false }
+
+    /// No.
+    package var choosesAddresses: Bool { false }
 
     /// Nobody.
     package var names: NameSources? { nil }

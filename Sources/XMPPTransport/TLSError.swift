@@ -86,6 +86,17 @@ package enum TLSError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether nothing was heard that says anything about the server: another address of it may do better.
+    package var isSilence: Bool {
+        switch self {
+        case .timedOut, .connectionLost: true
+        case .certificateNameMismatch, .selfSigned, .expired, .notYetValid, .untrustedIssuer, .keyNotPinned,
+            .revoked, .certificateRejected, .plaintextInjected, .notTLS, .versionTooOld, .wrongApplicationProtocol,
+            .renegotiationRefused, .handshakeFailed, .channelFailed, .configuration:
+            false
+        }
+    }
+
     /// Whether the fault lies in the server's certificate: trying again does not help, and another path to the server
     /// must not be believed more easily.
     package var concernsCertificate: Bool {

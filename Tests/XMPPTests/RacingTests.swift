@@ -8,70 +8,9 @@ import XMPPTransport
 
 @testable import XMPP
 
-/// Places on this machine, in the order in which a domain names them; port 0 is out of reach: no answer ever comes from there.
-private struct FixedPlaces: StreamConnector {
-    let places: [ConnectionTarget]
-    /// When this is given, the place of that name fails.
-    let failure = Handover<Void>()
-    private let network: NetworkConnector
-
-    init(_ places: [ConnectionTarget], network: NetworkConnector = NetworkConnector()) {
-        self.places = places
-        self.network = network
-    }
-
-    func targets(for domain: String, override: ConnectionTarget?) async throws(ConnectError) -> [ConnectionTarget] {
-        places
-    }
-
-    func connect(
-        to target: ConnectionTarget, on executor: StreamExecutor
-    ) async throws(ConnectError) -> any ByteTransport {
-        if target.host == "failing.later" {
-            await failure.value()
-            throw ConnectError.allAddressesFailed(host: target.host, [])
-        }
-        guard target.host != "black.hole" else {
-            let never = Handover<Void>()
-            await withTaskCancellationHandler {
-                await never.value()
-            } onCancel: {
-                never.give(())
-            }
-            throw ConnectError.cancelled
-        }
-        return try await network.connect(to: target, on: executor)
-    }
-}
-
-/// One host with these addresses, in this order.
-private struct FixedAddresses: AddressResolver {
-    let addresses: [SocketAddress]
-
-    func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] { addresses }
-}
-
 @Suite("The race of a domain's places (XEP-0495)", .timeLimit(.minutes(5)))
 struct RacingTests {
     private static let blackHole = ConnectionTarget(host: "black.hole", port: 5222)
-
-    private func place(
-        _ port: UInt16?, _ security: ConnectionTarget.Security = .startTLS, priority: UInt16 = 0
-    ) throws -> ConnectionTarget {
-        guard let port else { throw TestSupportError("the server has no such port") }
-        return ConnectionTarget(host: "127.0.0.1", port: port, security: security, priority: priority)
-    }
-
-    private func configuration(
-        _ server: LoopbackServer, _ places: [ConnectionTarget], _ clock: TestClock
-    ) async throws -> XMPPConfiguration {
-        var configuration = try await server.configuration(for: "romeo")
-        configuration.host = nil
-        configuration.port = nil
-        configuration.connector = FixedPlaces(places)
-        configuration.use(clock)
-        return configuration
-    }
 
     @Test(
         "one that takes the connection and is silent costs the race's delay, and not its time limit",
@@ -82,7 +21,7 @@ struct RacingTests {
         let clock = TestClock()
         let live = isSecondDirect ? server.directTLSPort : server.port
         let stream = XMPPStream(
-            try await configuration(
+            try await racing(
                 server,
                 [
                     place(listener.address.port, isFirstDirect ? .directTLS : .startTLS),
@@ -104,67 +43,30 @@ struct RacingTests {
         withExtendedLifetime(listener) {}
     }
 
-    /// A stream to a domain with one place, whose host has these addresses.
-    private func stream(
-        _ server: LoopbackServer, at addresses: [SocketAddress], _ clock: TestClock
-    ) async throws -> XMPPStream {
-        var configuration = try await configuration(server, [], clock)
-        configuration.connector = FixedPlaces(
-            [ConnectionTarget(host: "xmpp.example.org", port: 5222)],
-            network: NetworkConnector(addresses: FixedAddresses(addresses: addresses)))
-        return XMPPStream(configuration)
-    }
-
-    @Test("an address that takes the connection and is silent is overtaken by the host's next one", arguments: [1, 2])
-    func silentAddress(count: Int) async throws {
-        let server = try await verona()
-        var listeners: [ListeningSocket] = []
-        for _ in 0..<count { listeners.append(try ListeningSocket(.loopback(port: 0), on: StreamExecutor())) }
-        let clock = TestClock()
-        let addresses = listeners.map(\.address) + [SocketAddress.loopback(port: server.port)]
-        let stream = try await stream(server, at: addresses, clock)
-        let connected = Task { _ = try await stream.connect() }
-        for number in 1...count {
-            // The race's, and the negotiation's of each that is connected.
-            await clock.waitForTimers(1 + number)
-            await clock.advance(by: XMPPStream.raceDelay)
-        }
-        try await connected.value
-        #expect(clock.now == XMPPStream.raceDelay * count)
-        #expect(await server.acceptedConnections == 1, "what was found is what is used")
-        try await stream.goOnline()
-        await stream.disconnect()
-        await server.stop()
-        withExtendedLifetime(listeners) {}
-    }
-
-    @Test("an address that ends the connection before it has said anything is followed by the host's next one")
-    func closedAddress() async throws {
-        let server = try await verona()
-        let executor = StreamExecutor()
-        let listener = try ListeningSocket(.loopback(port: 0), on: executor)
-        executor.queue.sync { listener.start { $0.close() } }
-        let addresses = [listener.address, SocketAddress.loopback(port: server.port)]
-        let stream = try await stream(server, at: addresses, TestClock())
-        try await stream.connect()
-        #expect(await server.acceptedConnections == 1)
-        await stream.disconnect()
-        await server.stop()
-        executor.queue.sync { listener.close() }
-    }
-
-    @Test("where a host has no other address its silence is what the error tells, and nothing else")
-    func onlyAddress() async throws {
-        let server = try await verona()
+    @Test("a server that sends on to another host is followed there, while the place before it is silent")
+    func sentOn() async throws {
+        let (server, other) = (try await verona(), try await verona())
         let listener = try ListeningSocket(.loopback(port: 0), on: StreamExecutor())
+        let live = try #require(server.directTLSPort)
+        await server.changeOptions { options in
+            options.redirection = "127.0.0.1:\(live)"
+            options.redirectedStreams = 1
+        }
         let clock = TestClock()
-        let stream = try await stream(server, at: [listener.address], clock)
-        let connected = Task { try await stream.connect() }
-        await clock.waitForTimers(2)
-        await clock.advance(by: .seconds(3_600))
-        let error = await #expect(throws: XMPPError.self) { try await connected.value }
-        #expect(error?.code == .timedOut && error?.message.contains("other address") == false, "\(error as Any)")
+        let places = try [
+            place(listener.address.port, .directTLS), place(live, .directTLS), place(other.directTLSPort, .directTLS),
+        ]
+        let stream = XMPPStream(try await racing(server, places, clock))
+        let connected = Task { _ = try await stream.connect() }
+        await clock.waitForTimers(3)
+        await clock.advance(by: XMPPStream.raceDelay)
+        try await connected.value
+        #expect(await stream.endpoint == "127.0.0.1:\(live)")
+        #expect(await server.acceptedConnections == 2, "and once more where it was sent")
+        #expect(await other.acceptedConnections == 0)
+        await stream.disconnect()
         await server.stop()
+        await other.stop()
         withExtendedLifetime(listener) {}
     }
 
@@ -173,7 +75,7 @@ struct RacingTests {
         let server = try await verona()
         let clock = TestClock()
         let places = try [Self.blackHole, Self.blackHole, place(server.port)]
-        let stream = XMPPStream(try await configuration(server, places, clock))
+        let stream = XMPPStream(try await racing(server, places, clock))
         let connected = Task { _ = try await stream.connect() }
         await clock.waitForTimers()
         await clock.advance(by: XMPPStream.raceDelay)
@@ -190,7 +92,7 @@ struct RacingTests {
         let server = try await verona()
         let clock = TestClock()
         let places = try [Self.blackHole, place(server.port, priority: priority)]
-        let stream = XMPPStream(try await configuration(server, places, clock))
+        let stream = XMPPStream(try await racing(server, places, clock))
         let connected = Task { _ = try await stream.connect() }
         await clock.waitForTimers()
         await clock.advance(by: XMPPStream.raceDelay)
@@ -209,7 +111,7 @@ struct RacingTests {
             let silent = try place(listener.address.port)
             let live = try place(server.port, priority: 1)
             let stream = XMPPStream(
-                try await configuration(server, isFirst ? [silent, live] : [Self.blackHole, silent, live], clock))
+                try await racing(server, isFirst ? [silent, live] : [Self.blackHole, silent, live], clock))
             let connected = Task { _ = try await stream.connect() }
             // The race's, and the negotiation's of each that is connected.
             if !isFirst {
@@ -233,7 +135,7 @@ struct RacingTests {
     func refusedInGroup() async throws {
         let (server, last) = (try await verona(), try await verona())
         let clock = TestClock()
-        var configuration = try await configuration(server, [], clock)
+        var configuration = try await racing(server, [], clock)
         let places = FixedPlaces([
             ConnectionTarget(host: "failing.later"), try place(1), try place(server.port, priority: 1),
             try place(last.port, priority: 2),
@@ -263,7 +165,7 @@ struct RacingTests {
         let (first, second) = (try await verona(), try await verona())
         let clock = TestClock()
         let places = try [place(1), place(first.port), place(second.port)]
-        let stream = XMPPStream(try await configuration(first, places, clock))
+        let stream = XMPPStream(try await racing(first, places, clock))
         try await stream.connect()
         #expect(await stream.endpoint == "127.0.0.1:\(first.port)")
         await clock.advance(by: .seconds(10))
@@ -279,7 +181,7 @@ struct RacingTests {
         let server = try await verona()
         let clock = TestClock()
         let places = try [Self.blackHole, place(1), place(2)]
-        let stream = XMPPStream(try await configuration(server, places, clock))
+        let stream = XMPPStream(try await racing(server, places, clock))
         let connected = Task { _ = try await stream.connect() }
         await clock.waitForTimers()
         await clock.advance(by: XMPPStream.raceDelay)
@@ -296,7 +198,7 @@ struct RacingTests {
         let server = try await verona()
         let listener = try ListeningSocket(.loopback(port: 0), on: StreamExecutor())
         let clock = TestClock()
-        var configuration = try await configuration(server, [], clock)
+        var configuration = try await racing(server, [], clock)
         let places = FixedPlaces([ConnectionTarget(host: "failing.later"), try place(listener.address.port)])
         configuration.connector = places
         let failed = Handover<Void>()
@@ -321,7 +223,7 @@ struct RacingTests {
         let (first, second) = (try await verona { $0 = .modern }, try await verona { $0 = .modern })
         let clock = TestClock()
         let places = try [place(first.directTLSPort, .directTLS), place(second.port)]
-        let configuration = try await configuration(first, places, clock)
+        let configuration = try await racing(first, places, clock)
         let known = XMPPStream(configuration)
         try await known.connect()
         await known.disconnect()
@@ -356,7 +258,7 @@ struct RacingTests {
         let places = try [
             Self.blackHole, place(other.directTLSPort, .directTLS), place(server.directTLSPort, .directTLS),
         ]
-        let stream = XMPPStream(try await configuration(server, places, clock))
+        let stream = XMPPStream(try await racing(server, places, clock))
         let connected = Task { _ = try await stream.connect() }
         await clock.waitForTimers()
         await clock.advance(by: XMPPStream.raceDelay)

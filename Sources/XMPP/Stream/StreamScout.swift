@@ -30,9 +30,13 @@ final class StreamScout: @unchecked Sendable {
     private(set) var untold: [TransportEvent] = []
     /// Why nothing came of it.
     private(set) var error: XMPPError?
-
+    /// How much of the domain fails with it, then.
+    private(set) var extent = FailureExtent.address
     /// Whether the place has no address that it could have gone to.
     private(set) var hadNowhereToGo = false
+
+    /// Whether a server that has proven the domain sends everybody on to another host: an answer as good as features.
+    var isSentOn: Bool { security != nil && error?.streamError?.condition == .seeOtherHost }
 
     private let account: JID
     private let clock: any StreamClock
@@ -101,7 +105,7 @@ final class StreamScout: @unchecked Sendable {
         switch result {
         case .failure(let error):
             if case .noOtherAddress = error { hadNowhereToGo = true }
-            fail(XMPPError(error, domain: account.asciiDomain))
+            fail(XMPPError(error, domain: account.asciiDomain), .place)
         case .success(let transport):
             guard report != nil else { return transport.abort() }
             self.transport = transport
@@ -151,8 +155,9 @@ final class StreamScout: @unchecked Sendable {
         end()
     }
 
-    private func fail(_ error: XMPPError?) {
+    private func fail(_ error: XMPPError?, _ extent: FailureExtent) {
         guard report != nil else { return }
+        self.extent = extent
         let phase: LoginPhase.Name = transport == nil ? .connection : security == nil ? .tls : .authentication
         self.error = (error ?? XMPPError(.connectionLost, "\(account.domainpart) closed the stream.")).placed(
             at: target.description, in: phase)
@@ -190,7 +195,7 @@ final class StreamScout: @unchecked Sendable {
                 guard let self else { return }
                 perform(machine.timerFired(.negotiation))
             }
-        case .emit(.ended(let end)): fail(XMPPError(end, domain: account.domainpart))
+        case .emit(.ended(let end)): fail(XMPPError(end, domain: account.domainpart), end.extentBeforeFeatures)
         case .cancel(.negotiation): deadline?.cancel()
         case .closeTransport: transport?.close()
         case .abortTransport: transport?.abort()
@@ -206,14 +211,15 @@ final class StreamScout: @unchecked Sendable {
             transport = tls
             tls.handshake(timeout: handshakeTimeout) { [weak self] result in self?.secured(result) }
         } catch {
-            fail(XMPPError(error, domain: account.asciiDomain))
+            fail(XMPPError(error, domain: account.asciiDomain), .place)
         }
     }
 
     private func secured(_ result: Result<TLSProperties, TLSError>) {
         guard report != nil else { return }
         switch result {
-        case .failure(let error): fail(XMPPError(error, domain: account.asciiDomain))
+        case .failure(let error):
+            fail(XMPPError(error, domain: account.asciiDomain), error.isSilence ? .address : .place)
         case .success(let properties):
             security = ChannelSecurity(properties)
             listen()

@@ -10,7 +10,9 @@ internal import XMPPXML
 extension XMPPStream {
     /// Finds the server, connects, secures the channel, authenticates and binds a resource.
     ///
-    /// Every place that DNS names is tried until one answers with stream features; what goes wrong after that is final.
+    /// Every place that DNS names is tried until one answers with stream features; what goes wrong after that is final. The other
+    /// addresses of a host are tried while it is silent, or ends the connection before it has said anything; not after it has
+    /// answered with something else, such as a certificate that is refused.
     /// Cancelling the task abandons the attempt.
     ///
     /// - Returns: The full address of the session.
@@ -73,17 +75,17 @@ extension XMPPStream {
             log(.step, "connecting to \(target)")
             transport = try await open(target)
         } catch {
-            if let error = overtaking { return .failed(error, spokeXMPP: false) }
+            if let error = overtaking { return .failed(error, .address) }
             // Nothing was tried.
-            if case .noOtherAddress = error { return .failed(nil, spokeXMPP: false) }
+            if case .noOtherAddress = error { return .failed(nil, .address) }
             // Without the proxy there is no way to the other places either.
             let isFinal = if case .proxyFailed(_, _, let reason) = error { !reason.concernsTarget } else { false }
             let failure = XMPPError(error, domain: configuration.jid.asciiDomain)
-            return .failed(failure.placed(at: target.description, in: .connection), spokeXMPP: isFinal)
+            return .failed(failure.placed(at: target.description, in: .connection), isFinal ? .domain : .place)
         }
         guard !Task.isCancelled, !isDisconnecting, overtaking == nil else {
             transport.abort()
-            return .failed(overtaking, spokeXMPP: false)
+            return .failed(overtaking, .address)
         }
         raceAddresses(of: target, except: transport.peerAddress)
         showedLife()
@@ -118,6 +120,7 @@ extension XMPPStream {
         attemptGotFeatures = false
         hasMissedTLSSession = false
         attemptEnd = nil
+        isAttemptAnswered = false
         security = nil
         endpoint = target.description
         tlsContext = context
@@ -193,6 +196,7 @@ extension XMPPStream {
         switch result {
         case .failure(let error):
             hasMissedTLSSession = tls.hasOfferedSession && !error.concernsCertificate
+            isAttemptAnswered = !error.isSilence
             attemptEnd = XMPPError(
                 error, domain: configuration.jid.asciiDomain, presentedKey: tls.presentedKey,
                 certificates: tls.presentedCertificates)
@@ -263,6 +267,7 @@ extension XMPPStream {
     private func webSocketFailed(_ error: WebSocketError) {
         attemptEnd = XMPPError(
             .connectionFailed, "Cannot connect for \(configuration.jid.asciiDomain) at \(endpoint ?? ""): \(error).")
+        isAttemptAnswered = true
         perform(machine.transportEnded("\(error)"))
     }
 

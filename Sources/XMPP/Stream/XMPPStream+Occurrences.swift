@@ -123,7 +123,9 @@ extension XMPPStream {
         if let waiter = attempt {
             attempt = nil
             forgetTLSSessions()
-            waiter.resume(returning: .failed(error.map(placed), spokeXMPP: attemptGotFeatures || end.isFinal))
+            let extent: FailureExtent =
+                attemptGotFeatures ? .domain : isAttemptAnswered ? .place : end.extentBeforeFeatures
+            waiter.resume(returning: .failed(error.map(placed), extent))
             return
         }
         error?.endpoint = endpoint
@@ -182,13 +184,13 @@ extension XMPPStream {
 }
 
 extension StreamEnd {
-    /// Whether the same would happen at every other place of the domain, features or not.
-    var isFinal: Bool {
+    /// How much of the domain fails with a stream that ends like this before its features.
+    var extentBeforeFeatures: FailureExtent {
         switch self {
-        case .closed, .streamError: true
-        case .closedByServer, .violation, .tlsUnavailable, .noMechanism, .authenticationRefused,
-            .serverNotAuthenticated, .bindingFailed, .timedOut, .transportEnded:
-            false
+        case .closed, .streamError: .domain
+        case .violation, .tlsUnavailable, .noMechanism, .authenticationRefused, .serverNotAuthenticated, .bindingFailed:
+            .place
+        case .closedByServer, .timedOut, .transportEnded: .address
         }
     }
 }

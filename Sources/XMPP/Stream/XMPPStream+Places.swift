@@ -74,7 +74,9 @@ extension XMPPStream {
         while let target = rest.popFirst() {
             if Task.isCancelled || isDisconnecting { break }
             beginRace(target, rest, context)
-            if let outcome = judge(await reach(target, context), at: target, &failures) { return outcome }
+            let attempted = await reach(target, context)
+            if let outcome = judge(attempted, at: target, &failures) { return outcome }
+            if case .failed(_, .place) = attempted { leavePlace(target) }
             // Those that have set out meanwhile need no second try.
             guard let race = await raceOutcome() else { continue }
             let elsewhere = race.waiting.filter(race.elsewhere.contains)
@@ -93,10 +95,10 @@ extension XMPPStream {
     ) -> Result<JID, XMPPError>? {
         switch outcome {
         case .established(let jid): return .success(jid)
-        case .failed(let error, spokeXMPP: true):
+        case .failed(let error, .domain):
             let domain = configuration.jid.connectDomain
             return .failure(error ?? XMPPError(.cancelled, "Connecting to \(domain) was called off."))
-        case .failed(let error, spokeXMPP: false):
+        case .failed(let error, .place), .failed(let error, .address):
             if let error {
                 failures.append(error)
                 reached(.failed(StreamPlace(target), error))
@@ -108,7 +110,7 @@ extension XMPPStream {
     /// Tries one place, and again where that relied too much on what there was before.
     func tryPlace(_ target: ConnectionTarget, _ context: TLSContext) async -> AttemptOutcome {
         var outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
-        if case .failed(let error?, spokeXMPP: false) = outcome, hasMissedTLSSession {
+        if case .failed(let error?, let extent) = outcome, extent != .domain, hasMissedTLSSession {
             log(.step, "\(error) Trying again without resuming the TLS session of before.")
             outcome = await attempt(target, context, isCautious: !configuration.anticipatesFeatures)
         }

@@ -72,9 +72,8 @@ extension XMPPStream {
         armRace()
     }
 
-    /// A proxy chooses among the addresses itself.
     private func hasMoreAddresses(_ target: ConnectionTarget) -> Bool {
-        configuration.proxy == nil && !target.isWebSocket && target.mayHaveMoreAddresses
+        connector.choosesAddresses && !target.isWebSocket && target.mayHaveMoreAddresses
     }
 
     /// A place is connected at one of its addresses: it may be silent there, so the others come next in the race, as another place of
@@ -87,6 +86,12 @@ extension XMPPStream {
         race?.waiting = [other] + behind
         race?.timer?.cancel()
         armRace()
+    }
+
+    /// A place has answered, and not with XMPP that can be trusted: what is wrong there is told, and nobody else sets out for the
+    /// host's other addresses, which are the same server as a rule. Those that are on their way go on.
+    func leavePlace(_ target: ConnectionTarget) {
+        race?.waiting.removeAll { $0.isSamePlace(as: target) }
     }
 
     /// The place that is being tried has given a sign of life: it gets its time anew, unless others have set out.
@@ -148,7 +153,8 @@ extension XMPPStream {
     private func returned(_ scout: StreamScout) {
         guard race != nil else { return scout.callOff() }
         race?.running.removeAll { $0 === scout }
-        if let error = scout.error {
+        if let error = scout.error, !scout.isSentOn {
+            if scout.extent != .address { leavePlace(scout.target) }
             if !scout.hadNowhereToGo {
                 race?.failures.append(error)
                 reached(.failed(StreamPlace(scout.target), error))
@@ -215,9 +221,14 @@ extension XMPPStream {
 
     /// Goes on with the stream that a scout has found.
     func adopt(_ scout: StreamScout, _ context: TLSContext) async -> AttemptOutcome {
+        if let error = scout.error {
+            beginAttempt(at: scout.target, scout.machine, context)
+            security = scout.security
+            return .failed(error, .domain)
+        }
         guard let transport = scout.transport, let offer = scout.offer, !Task.isCancelled, !isDisconnecting else {
             scout.callOff()
-            return .failed(nil, spokeXMPP: false)
+            return .failed(nil, .address)
         }
         keeping?.forgetReceived()
         beginPhase(isAnew: true)

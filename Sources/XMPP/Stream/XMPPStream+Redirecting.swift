@@ -26,12 +26,12 @@ extension XMPPStream {
             do throws(XMPPError) {
                 next = try redirection(error, at: here)
             } catch {
-                return .failed(error, spokeXMPP: true)
+                return .failed(error, .domain)
             }
             guard count < Self.maximumRedirections else {
                 return .failed(
                     error.saying("sends us from one host to the next without end, the last time to \(next)"),
-                    spokeXMPP: true)
+                    .domain)
             }
             count += 1
             log(.step, "sent on to \(next) by \(here)")
@@ -41,7 +41,7 @@ extension XMPPStream {
         }
         guard count > 0, case .failed(var error?, _) = outcome else { return outcome }
         error.message = "Sent on from \(target) to \(here). " + error.message
-        return .failed(error, spokeXMPP: true)
+        return .failed(error, .domain)
     }
 
     /// Where a server sends this client on to.

@@ -84,6 +84,8 @@ public actor XMPPStream {
     var attemptAnswer = DANEAnswer.notAsked
     var tlsContext: TLSContext?
     var attemptEnd: XMPPError?
+    /// Whether the server has answered with what ended the attempt, before it had said what it offers.
+    var isAttemptAnswered = false
     /// What earlier logins of the account left; `nil` before connecting.
     var memory: LoginMemory?
     /// Whether ``memory`` holds something that is not saved yet.
@@ -306,7 +308,18 @@ package enum SessionStart: Sendable, Hashable {
 /// What became of one attempt at one target.
 enum AttemptOutcome: Sendable {
     case established(JID)
-    case failed(XMPPError?, spokeXMPP: Bool)
+    case failed(XMPPError?, FailureExtent)
+}
+
+/// How much of a domain has failed with an attempt, and is not tried any more.
+enum FailureExtent: Sendable {
+    /// One address: it was silent, or ended the connection before it had said what it offers. Others of the host may do better.
+    case address
+    /// One place: it has answered, and is not to be trusted or speaks no XMPP. Its other addresses are the same server as a rule, and
+    /// what is wrong with it is told at once; other places of the domain may do better.
+    case place
+    /// The domain: XMPP was spoken, or the way is barred to all of its places.
+    case domain
 }
 
 /// A request without an answer.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import SocketIO
 import Testing
 import XMPPTestSupport
@@ -127,6 +128,23 @@ struct ServerSurveyTests {
         }
         await server.stop()
         await plain.stop()
+    }
+
+    @Test("of several addresses of one host each is looked at by itself: a silent one is not told as the next one")
+    func eachAddress() async throws {
+        let server = try await verona()
+        let silent = try #require(SocketAddress(literal: "127.0.0.2", port: server.port))
+        let executor = StreamExecutor()
+        let listener = try ListeningSocket(silent, on: executor)
+        executor.queue.sync { listener.start { $0.close() } }
+        var zone = SurveyZone.naming(startTLS: [server.port])
+        zone.hosts["xmpp.example.net"] = [silent, .loopback(port: 0)]
+        let survey = await ServerSurvey.take(of: try await configuration(server, zone))
+        #expect(survey.endpoints.map { $0.address } == [silent.description, "127.0.0.1:\(server.port)"])
+        #expect(survey.endpoints.map { $0.error?.code } == [.connectionLost, nil])
+        #expect(await server.acceptedConnections == 1)
+        await server.stop()
+        executor.queue.sync { listener.close() }
     }
 
     @Test("signed TLSA records are tried beside authorities: a key that they do not name is a fault (RFC 7673 §4)")
