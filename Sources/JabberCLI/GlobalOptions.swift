@@ -62,12 +62,17 @@ struct GlobalOptions: Sendable {
             session.trust = session.trust ?? .pin
         }
         let needsRunning = line.command?.needsRunningDaemon == true
-        // The settings of a daemon that runs are its own affair.
+        // The settings of a daemon that runs are its own affair: what is typed contradicts them, what stands in the environment is
+        // for other commands.
         if needsRunning {
-            if let option = ["config", "host", "port", "tls", "ca", "proxy", "host-meta"].first(where: line.isTyped) {
+            let overrides = ["config", "host", "port", "tls", "ca", "proxy", "host-meta", "trust", "pin"]
+            if let option = overrides.first(where: line.isTyped) {
                 throw ControlError(
                     .usage, "this asks the running daemon, which has settings of its own: leave --\(option) out")
             }
+            var named = SessionSelection()
+            (named.account, named.jid) = (session.account, session.jid)
+            session = named
         } else {
             session.config = line.value("config").map(environment.absolute)
         }

@@ -335,11 +335,25 @@ struct SimpleCommandTests {
         arguments: ["status", "daemon info", "connect"],
         [
             ["--config", "x.json"], ["--host", "h"], ["--port", "1"], ["--tls", "direct"], ["--ca", "x.pem"],
-            ["--host-meta", "never"],
+            ["--host-meta", "never"], ["--proxy", "socks5://h:1"], ["--trust", "dane"],
+            ["--pin", String(repeating: "ab", count: 32)],
         ])
     func settingsOfItsOwn(_ command: String, _ option: [String]) async {
         let run = await jabberctl(command.split(separator: " ").map(String.init) + option)
         #expect(run.code == 64 && run.errors.contains("leave \(option[0]) out") && run.asked.isEmpty, "\(run)")
+    }
+
+    @Test("what the environment sets for other commands does not concern the running daemon, but for the account")
+    func environmentOfOthers() async {
+        let variables = [
+            "JABBERCTL_HOST": "h", "JABBERCTL_PORT": "1", "JABBERCTL_TLS": "direct", "JABBERCTL_TRUST": "dane",
+            "JABBERCTL_ACCOUNT": "work",
+        ]
+        let run = await jabberctl(
+            "reconnect", daemon: FakeDaemon("reconnect", ["account": "work", "connection": "connected"]),
+            in: Surroundings(variables: variables))
+        #expect(run.code == 0 && run.asked.first?.params["session"] == ["account": "work"], "\(run)")
+        #expect(run.choice?.isPrivate == false)
     }
 
     @Test("a daemon that never answers costs no more than --timeout")
