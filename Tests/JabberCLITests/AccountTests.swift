@@ -264,6 +264,13 @@ struct AccountTests {
         #expect(folder.text(".config/jabberctl/config.json").isEmpty)
     }
 
+    @Test("a resourcepart may begin with a mark that combines with the slash before it (RFC 7622 §3.2)")
+    func combining() async {
+        #expect(await run("account", "add", "me@example.org/\u{301}x", "--no-password").code == 0)
+        let account = try? JSONReader.read(folder.text(".config/jabberctl/accounts/me@example.org.json").utf8)
+        #expect(account == ["jid": "me@example.org", "resource": "\u{301}x"])
+    }
+
     @Test("two passwords that differ, an account that exists and a strange name are refused")
     func refused() async {
         #expect(await run("account", "add", "me@example.org", passwords: ["a", "b"]).code == 65)

@@ -114,7 +114,7 @@ final class Chat: Sendable {
 
     /// What was said lately, as far as the daemon has it.
     private func showEarlier() async {
-        let params: JSONObject = ["jid": .string(Self.bare(peer)), "limit": .integer(Self.earlierCount)]
+        let params: JSONObject = ["jid": .string(ShallowAddress.bare(peer)), "limit": .integer(Self.earlierCount)]
         guard let result = try? await session.call("history", params).objectValue else { return }
         let lines = (result["messages"]?.arrayValue ?? []).compactMap(\.objectValue).map { message in
             var event = message
@@ -135,7 +135,7 @@ final class Chat: Sendable {
     private func markRead() async {
         guard keepsRead.withLock({ $0 }) else { return }
         do throws(ControlError) {
-            _ = try await session.call("read", ["jid": .string(Self.bare(peer))])
+            _ = try await session.call("read", ["jid": .string(ShallowAddress.bare(peer))])
         } catch {
             if error.code == .daemonNotRunning { keepsRead.withLock { $0 = false } }
         }
@@ -232,7 +232,7 @@ final class Chat: Sendable {
     private func showWho() async throws(ControlError) {
         guard isRoom else {
             let result = try CommandContext.object(
-                try await session.call("presence.show", ["jid": .string(Self.bare(peer))]))
+                try await session.call("presence.show", ["jid": .string(ShallowAddress.bare(peer))]))
             let status = result.string("status").map { " (\($0))" } ?? ""
             return editor.show([note("\(peer) is \(result.string("show") ?? "offline")\(status)")])
         }
@@ -277,6 +277,4 @@ final class Chat: Sendable {
     private func tell(isTyping: Bool) async {
         _ = try? await session.call("typing", ["jid": .string(peer), "state": isTyping ? "on" : "off"])
     }
-
-    private static func bare(_ address: String) -> String { String(address.prefix { $0 != "/" }) }
 }

@@ -87,7 +87,7 @@ struct Conversation: Sendable {
         if event.string("type") == "account" || event.string("type") == "gap" { return true }
         if isRoom { return event.string("room") == peer }
         let other = event.string("direction") == "out" ? event.string("to") : event.string("from")
-        return other == peer || other.map(Self.bare) == peer
+        return other == peer || other.map(ShallowAddress.bare) == peer
     }
 
     private mutating func message(_ event: JSONObject) -> [String] {
@@ -213,14 +213,13 @@ struct Conversation: Sendable {
 
     // MARK: Addresses, as far as a name on the screen needs them
 
-    private static func bare(_ address: String) -> String { String(address.prefix { $0 != "/" }) }
-
     private static func local(_ address: String) -> String {
-        let bare = bare(address)
+        let bare = ShallowAddress.bare(address)
         return bare.contains("@") ? String(bare.prefix { $0 != "@" }) : bare
     }
 
     private static func resource(_ address: String) -> String {
-        address.firstIndex(of: "/").map { String(address[address.index(after: $0)...]) } ?? local(address)
+        let resource = address.unicodeScalars.drop { $0 != "/" }.dropFirst()
+        return resource.isEmpty ? local(address) : String(resource)
     }
 }

@@ -13,10 +13,11 @@ struct ShallowAddress: Hashable, Sendable {
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/badJID`` naming the part.
     init(_ text: String) throws(ControlError) {
-        // RFC 7622 §3.2: first cut at the first slash, then at the first at sign.
-        let slash = text.firstIndex(of: "/")
+        // RFC 7622 §3.2: first cut at the first slash, then at the first at sign. By scalars: a resourcepart may begin with a
+        // mark that combines with the slash.
+        let slash = text.unicodeScalars.firstIndex(of: "/")
         let front = text[..<(slash ?? text.endIndex)]
-        resource = slash.map { String(text[text.index(after: $0)...]) }
+        resource = slash.map { String(text.unicodeScalars[text.unicodeScalars.index(after: $0)...]) }
         guard let at = front.firstIndex(of: "@") else {
             throw ControlError(
                 .badJID, "\"\(TerminalText.line(text))\" has no localpart: it must look like you@example.org")
@@ -27,6 +28,11 @@ struct ShallowAddress: Hashable, Sendable {
         try Self.check(domain, "domainpart", of: text, excluded: "@ /<>\"&'")
         if let resource { try Self.check(resource: resource, of: text) }
         bare = Self.lowered(local) + "@" + Self.lowered(domain)
+    }
+
+    /// An address of the daemon's as it is, without the resourcepart (RFC 7622 §3.2).
+    static func bare(_ address: String) -> String {
+        String(address.unicodeScalars.prefix { $0 != "/" })
     }
 
     /// Refuses what can be no resourcepart (RFC 7622 §3.4).

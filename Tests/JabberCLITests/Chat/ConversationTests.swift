@@ -32,6 +32,7 @@ struct ConversationTests {
                 ["from": "romeo@example.org/a", "direction": "in", "body": "two\nlines", "replaces": "x"],
                 "03:04 romeo: (corrected) two\n    lines"
             ),
+            (["from": "romeo@example.org/\u{301}a", "direction": "in", "body": "marked"], "03:04 romeo: marked"),
             (["from": "romeo@example.org", "error": ["condition": "gone"]], "03:04 could not be delivered: gone"),
             (["from": "romeo@example.org", "direction": "in", "body": "\u{1B}[2J"], "03:04 romeo: \\u{1b}[2J"),
         ] as [(JSONObject, String)])
