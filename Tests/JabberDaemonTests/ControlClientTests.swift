@@ -97,31 +97,73 @@ struct ControlClientTests {
         }
     }
 
-    @Test(
-        "A daemon that speaks no version of ours is refused",
-        arguments: [(2...3, "api-too-old"), (0...0, "api-too-new")])
-    func versions(_ api: ClosedRange<Int>, _ code: String) async throws {
+    /// Serves a control socket in a folder of its own while `body` runs; gives its path.
+    private func serve(
+        _ greeting: ControlGreeting, _ service: some ControlService, _ body: (String) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/client-\(UUID().uuidString.prefix(8))"
         try PrivateFile.makeFolder(folder)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let executor = StreamExecutor(label: "test.server")
         let socket = try ListeningSocket(try #require(SocketAddress(unixPath: folder + "/s")), on: executor)
+        executor.queue.sync {
+            socket.start { transport in
+                let session = ControlSession(over: transport, greeting: greeting, service: service)
+                Task { await session.run() }
+            }
+        }
+        defer { executor.queue.sync { socket.close() } }
+        try await body(folder + "/s")
+    }
+
+    @Test("What a daemon that ends cannot do any more is asked of the next one, where twice is the same as once")
+    func ending() async throws {
+        struct Ending: ControlService {
+            let count = Locked(0)
+            func respond(to request: ControlRequest, in session: ControlSession) throws(ControlError) -> JSONValue {
+                if request.method == "listen" {
+                    session.notify(["type": "message", "cursor": "7"], of: request.id)
+                    return [:]
+                }
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                guard !isFirst else { throw ControlError(.daemonNotRunning, "the daemon is ending") }
+                return ["show": "away"]
+            }
+        }
+        let greeting = ControlGreeting(api: ProductVersion.api, instance: "x")
+        let service = Ending()
+        try await serve(greeting, service) { path in
+            let client = ControlClient(socket: path)
+            try await client.setPresence(.away)
+            #expect(service.count.withLock { $0 } == 2)
+            var events = client.events(consumer: "bot", acknowledgement: .manual).makeAsyncIterator()
+            let event = try #require(try await events.next())
+            service.count.withLock { $0 = 0 }
+            try await client.acknowledge(event, by: "bot")
+            #expect(service.count.withLock { $0 } == 2)
+            service.count.withLock { $0 = 0 }
+            let error = await #expect(throws: ControlError.self) { try await client.call("raw") }
+            #expect(error?.code == .daemonNotRunning)
+            await client.close()
+        }
+    }
+
+    @Test(
+        "A daemon that speaks no version of ours is refused",
+        arguments: [(2...3, "api-too-old"), (0...0, "api-too-new")])
+    func versions(_ api: ClosedRange<Int>, _ code: String) async throws {
         struct Nothing: ControlService {
             func respond(to request: ControlRequest, in session: ControlSession) throws(ControlError) -> JSONValue {
                 .object([:])
             }
         }
-        executor.queue.sync {
-            socket.start { transport in
-                let session = ControlSession(
-                    over: transport, greeting: ControlGreeting(api: api, instance: "x"), service: Nothing())
-                Task { await session.run() }
-            }
+        try await serve(ControlGreeting(api: api, instance: "x"), Nothing()) { path in
+            let error = await #expect(throws: ControlError.self) { try await ControlClient(socket: path).connect() }
+            #expect(error?.code.rawValue == code)
         }
-        let client = ControlClient(socket: folder + "/s")
-        let error = await #expect(throws: ControlError.self) { try await client.connect() }
-        #expect(error?.code.rawValue == code)
-        executor.queue.sync { socket.close() }
     }
 
     @Test("The status counts what goes over the connections of an account, and says how far its queues are")

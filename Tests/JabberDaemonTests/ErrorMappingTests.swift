@@ -95,6 +95,15 @@ struct ErrorMappingTests {
         #expect(!lasting.retry && lasting.exit == .refused)
     }
 
+    @Test("What is asked of a daemon that ends is answered so, and not as a call that was cancelled")
+    func ending() async throws {
+        try await DaemonHarness.run { daemon in
+            await daemon.daemon.stop()
+            let error = await daemon.failure("ping")
+            #expect(error?.code == .daemonNotRunning && error?.message == "the daemon is ending")
+        }
+    }
+
     @Test("An invalid address names the part (RFC 7622)")
     func invalidAddress() throws {
         let error = try #require(throws: ControlError.self) { try Parameters.jid("ro meo@example.org") }

@@ -71,7 +71,7 @@ extension ControlClient {
     /// - Parameters:
     ///   - event: The last one that it has dealt with. One that is not kept changes nothing.
     ///   - consumer: Its name.
-    /// - Throws: ``ControlError`` as ``call(_:_:)``.
+    /// - Throws: ``ControlError`` as ``call(_:_:)``; it is asked again of a daemon that was started anew meanwhile.
     public func acknowledge(_ event: ControlEvent, by consumer: String) async throws(ControlError) {
         guard let cursor = event.cursor else { return }
         try await acknowledge(cursor, by: consumer, of: event.account)
@@ -80,7 +80,7 @@ extension ControlClient {
     func acknowledge(_ cursor: String, by consumer: String, of account: String?) async throws(ControlError) {
         var parameters: JSONObject = ["consumer": .string(consumer), "cursor": .string(cursor)]
         if let account { parameters["session"] = ["account": .string(account)] }
-        _ = try await call("ack", parameters)
+        _ = try await call("ack", parameters, mayRepeat: true)
     }
 
     /// Events as they come, for as long as they are asked for; over restarts of the daemon.

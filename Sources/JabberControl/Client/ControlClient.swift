@@ -97,7 +97,10 @@ public actor ControlClient {
         var hadDaemon = false
         while true {
             do throws(ControlError) {
-                return try await attempt(method, parameters, within: end - clock.now)
+                let caller = try await line().caller
+                // One that ends meanwhile may say so in its answer.
+                hadDaemon = true
+                return try await attempt(method, parameters, of: caller, within: end - clock.now)
             } catch {
                 let isPassing = [.busy, .daemonEnding].contains(error.code)
                 let isLost = error.code == .daemonEnded || error.code == .daemonNotRunning && hadDaemon
@@ -111,9 +114,8 @@ public actor ControlClient {
     }
 
     private func attempt(
-        _ method: String, _ parameters: JSONObject, within rest: Duration
+        _ method: String, _ parameters: JSONObject, of caller: ControlCaller, within rest: Duration
     ) async throws(ControlError) -> JSONObject {
-        let caller = try await line().caller
         var parameters = parameters
         if parameters["session"] == nil, let account { parameters["session"] = ["account": .string(account)] }
         parameters["timeout"] = .number(max(rest.inSeconds, 0.001))

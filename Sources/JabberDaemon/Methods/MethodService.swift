@@ -23,7 +23,7 @@ struct MethodService: ControlService {
             return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
         } catch {
             // Its session is closed with the daemon: that is what the caller has to know.
-            guard error.code == .notConnected, await daemon.isEnding else { throw error }
+            guard error.code == .notConnected || error.code == .cancelled, await daemon.isEnding else { throw error }
             throw ControlError(.daemonNotRunning, "the daemon is ending", account: error.account)
         }
     }
