@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs that use the library as anybody would: its two public products, and nothing from inside.
+// Programs that use the library as anybody would: its public products, and nothing from inside.
 
 import PackageDescription
 
@@ -29,6 +29,11 @@ func example(_ name: String, of libraries: [Target.Dependency]? = nil) -> Target
     )
 }
 
+/// What drives the daemon. A demonstration starts one of its own, and a server.
+let daemon: [Target.Dependency] = ["JabberControl", "jabberctld", "XMPP", "XMPPTestSupport"].map {
+    .product(name: $0, package: "swift-xmpp")
+}
+
 let package = Package(
     name: "swift-xmpp-examples",
     dependencies: [.package(name: "swift-xmpp", path: "..")],
@@ -40,6 +45,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "ExampleSockets", path: "ExampleSockets", swiftSettings: strict),
+        example("AnsweringMachine", of: daemon),
         example("BuddyList"),
         example("CityTable", of: ["ExampleSockets"]),
         example("CustomExtension"),
