@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import JabberControl
 import Testing
+import XMPPTestSupport
 
 @testable import JabberCLI
 
@@ -104,5 +106,47 @@ struct BugReportTests {
         #expect(found["jabberctld_round_trip_seconds\(account)"] == 0.0125)
         #expect(found["jabberctld_reconnects_total\(account)"] == 2)
         #expect(found.count == 15)
+    }
+
+    private static let python = "/usr/bin/python3"
+
+    /// Whether the library that Prometheus has for Python is there; where it must be, it counts as such.
+    private static var hasParser: Bool {
+        get async {
+            if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
+            let run = try? await FinishedProgram.run([python, "-c", "import prometheus_client.openmetrics.parser"])
+            return run?.code == 0
+        }
+    }
+
+    @Test(
+        "The library of Prometheus reads them as what they are (OpenMetrics 1.0)",
+        .enabled("python3-prometheus-client is not installed") { await hasParser })
+    func metricsElsewhere() async throws {
+        let run = await jabberctl("daemon", "info", "--openmetrics", daemon: FakeDaemon("status", Self.status))
+        let script = """
+            import json, sys
+            from prometheus_client.openmetrics.parser import text_string_to_metric_families
+            for family in text_string_to_metric_families(sys.stdin.read()):
+                for sample in family.samples:
+                    print(json.dumps([family.name, family.type, family.unit, sample.name, sample.labels, sample.value]))
+            """
+        let parsed = try await FinishedProgram.run([Self.python, "-c", script], input: run.output)
+        #expect(parsed.code == 0, "\(parsed.errors)")
+        let rows = try parsed.output.split(separator: "\n").map { try JSONReader.read(Array($0.utf8)).arrayValue ?? [] }
+        #expect(rows.count == 15)
+        func row(_ name: String, _ labels: JSONValue) -> [JSONValue]? {
+            rows.first { $0.count == 6 && $0[3] == .string(name) && $0[4] == labels }
+        }
+        let account: JSONValue = ["account": "wo\"rk\\"]
+        #expect(row("jabberctld_info", ["version": "0.1.0", "instance": "abc"])?[1] == "info")
+        #expect(row("jabberctld_account_connected", account)?[1] == "gauge")
+        let bytes = row("jabberctld_received_bytes_total", account)
+        #expect(bytes?.prefix(3) == ["jabberctld_received_bytes", "counter", "bytes"])
+        #expect(bytes?[5].doubleValue == 9_007_199_254)
+        let trip = row("jabberctld_round_trip_seconds", account)
+        #expect(trip?.prefix(3) == ["jabberctld_round_trip_seconds", "gauge", "seconds"])
+        #expect(trip?[5].doubleValue == 0.0125)
+        #expect(row("jabberctld_account_connected", ["account": "odd"])?[5].doubleValue == 0)
     }
 }
