@@ -20,6 +20,9 @@ struct DaemonFaultTests {
         var exit: Int32?
 
         var testDescription: String { "\(error) of \(calls)" }
+
+        /// What strace is told.
+        var options: [String] { ["-e", "trace=\(calls)", "-e", "inject=\(calls):error=\(error):when=\(when)"] }
     }
 
     private static let faults = [
@@ -29,8 +32,6 @@ struct DaemonFaultTests {
         Fault(calls: "accept4,openat,socket", error: "EMFILE"),
         Fault(calls: "pwrite64,fsync,fdatasync,sendto,recvfrom,read,write,accept4,openat", error: "EINTR", when: "1+3"),
     ]
-
-    private static let canTrace = FileManager.default.isExecutableFile(atPath: "/usr/bin/strace") && geteuid() == 0
 
     /// A server with juliet's account and romeo on it, and a daemon for her.
     private func scene(
@@ -67,7 +68,7 @@ struct DaemonFaultTests {
 
     @Test(
         "While calls fail nothing is lost that was accepted, and nothing counted that is not kept; it says what is wrong, and goes on by itself afterwards",
-        .enabled(if: canTrace, "takes strace and root"), arguments: faults)
+        .enabled(if: Trace.isPossible, "takes strace and root"), arguments: faults)
     func fails(_ fault: Fault) async throws {
         try await scene { server, home in
             let daemon = try home.daemon()
@@ -77,7 +78,7 @@ struct DaemonFaultTests {
             try await say("in-1", server)
             #expect(try await kept(home, 1) == ["in-1"])
 
-            let trace = try Trace(daemon.processID, fault)
+            let trace = try Trace(of: daemon.processID, fault.options)
             guard await trace.isOn() else {
                 return print("strace cannot attach here: the daemon's faults are left out")
             }
@@ -156,48 +157,5 @@ struct DaemonFaultTests {
             second.kill(SIGTERM)
             #expect(await BlockingWork.run { second.wait(milliseconds: 10_000) } == 0)
         }
-    }
-}
-
-/// Lets system calls of a process fail, until it ends.
-private struct Trace {
-    private let process: ChildProcess
-    private let traced: Int32
-
-    init(_ processID: Int32, _ fault: DaemonFaultTests.Fault) throws {
-        traced = processID
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
-        process = try ChildProcess(
-            [
-                "/usr/bin/strace", "-f", "-qq", "-o", "/dev/null", "-p", String(processID), "-e",
-                "trace=\(fault.calls)", "-e", "inject=\(fault.calls):error=\(fault.error):when=\(fault.when)",
-            ], environment: [:], descriptors: [(null, 0), (null, 1), (null, 2)])
-    }
-
-    /// Waits until every thread is traced.
-    ///
-    /// - Returns: Whether it came to that.
-    func isOn() async -> Bool {
-        let threads = "/proc/\(traced)/task"
-        do {
-            try await Patience.wait(for: "strace", within: .seconds(10)) {
-                let names = try FileManager.default.contentsOfDirectory(atPath: threads)
-                return names.allSatisfy { name in
-                    let status = (try? String(contentsOfFile: "\(threads)/\(name)/status", encoding: .utf8)) ?? ""
-                    return !status.contains("TracerPid:\t0\n")
-                }
-            }
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    /// Lets go of the process.
-    func end() async {
-        process.kill(SIGINT)
-        let process = process
-        _ = await BlockingWork.run { process.wait() }
     }
 }

@@ -4,6 +4,7 @@ import Glibc
 import JabberControl
 import SocketIO
 import Testing
+import XMPP
 import XMPPTestSupport
 
 @testable import JabberDaemon
@@ -110,5 +111,141 @@ struct ControlFloodTests {
             #expect(await daemon.failure("status", account: nil)?.code == .busy)
             withExtendedLifetime(connections) {}
         }
+    }
+
+    // MARK: Halves of requests, and who does not read
+
+    private static let romeo = LoopbackBuddy("romeo", name: "Romeo", behaviors: [])
+
+    private static func line(_ id: Int64, _ method: String, _ params: JSONObject) throws -> [UInt8] {
+        var params = params
+        params["session"] = ["account": "juliet"]
+        return try ControlFrame.encode(.request(ControlRequest(id: .number(id), method: method, params: params)))
+    }
+
+    @Test("Of a request whose line does not end nothing is done, wherever it was cut; one that is whole is done once")
+    func halves() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let line = try Self.line(
+                1, "send", ["to": ["romeo@example.org"], "text": "whole", "id": "half", "until": "none"])
+            let path = daemon.socket
+            let answers = try await BlockingWork.run {
+                try (Array(stride(from: 1, to: line.count - 1, by: 7)) + [line.count - 1]).map { count in
+                    let connection = try Self.connect(path)
+                    Self.send(Array(line[..<count]), over: connection)
+                    shutdown(connection.number, Int32(SHUT_WR))
+                    // The daemon has seen the end when it has closed.
+                    return try Self.messages(from: connection)
+                }
+            }
+            #expect(answers.allSatisfy { $0.count == 1 }, "nothing but the greeting")
+            let send: JSONObject = ["to": ["romeo@example.org"], "text": "last", "id": "last"]
+            try await daemon.call("send", send)
+            #expect(try await arrived(daemon) == ["last"])
+            // Who has asked need not stay.
+            try await BlockingWork.run {
+                let connection = try Self.connect(path)
+                Self.send(line, over: connection)
+                _ = try Self.messages(2, from: connection)
+            }
+            let again: JSONObject = ["to": ["romeo@example.org"], "text": "whole", "id": "half"]
+            try await daemon.call("send", again)
+            #expect(try await arrived(daemon) == ["last", "half"])
+        }
+    }
+
+    private func arrived(_ daemon: LastingHarness) async throws -> [String] {
+        try await daemon.server.stanzas(for: "romeo").compactMap { $0["id"] }.filter { ["last", "half"].contains($0) }
+    }
+
+    /// Sends juliet messages of 30,000 bytes.
+    private func flood(_ daemon: LastingHarness, _ numbers: Range<Int>) async throws {
+        let text = String(repeating: "x", count: 30_000)
+        for number in numbers {
+            let message = Message(to: try JID("juliet@example.org"), body: "\(number) \(text)", id: "f\(number)")
+            try await daemon.server.send(message, as: "romeo")
+        }
+    }
+
+    /// The numbers of the messages in events, as far as there are any.
+    private static func numbers(_ messages: [ControlMessage]) -> [Int] {
+        messages.compactMap { message in
+            guard case .notification(let word) = message, word.method == "event" else { return nil }
+            let body = word.params["event"]?.objectValue?.string("body")
+            return body.flatMap { Int($0.prefix { $0 != " " }) }
+        }
+    }
+
+    @Test("Who listens and does not read holds nobody up, and has every message in order when it reads")
+    func deaf() async throws {
+        let count = 400
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            let path = daemon.socket
+            let order = try Self.line(1, "listen", ["since": "1"])
+            let deaf = try await BlockingWork.run {
+                let connection = try Self.connect(path)
+                Self.send(order, over: connection)
+                return connection
+            }
+            try await flood(daemon, 0..<count)
+            // Three times what may wait for somebody: it waits in the journal instead.
+            let client = try await daemon.client()
+            let heard = Locked(0)
+            _ = try await client.call(
+                "listen", ["since": "1", "count": .integer(Int64(count)), "session": ["account": "juliet"]]
+            ) { event in
+                if event["type"] == "message" { heard.withLock { $0 += 1 } }
+                return true
+            }
+            await client.close()
+            #expect(heard.withLock { $0 } == count)
+            #expect(try await daemon.status("juliet").string("connection") == "connected")
+            let numbers = try await BlockingWork.run {
+                var reader = ControlLineReader()
+                var numbers: [Int] = []
+                while numbers.count < count,
+                    let bytes = try FileDescriptor(deaf.number).readSome(name: "the socket")
+                {
+                    numbers += Self.numbers(try reader.feed(bytes).lines.map { try ControlFrame.decode($0) })
+                }
+                return numbers
+            }
+            #expect(numbers == Array(0..<count))
+        }
+    }
+
+    @Test("Who asks and does not read the answers is let go when 4 MiB wait for it, and the daemon goes on")
+    func mute() async throws {
+        try await LastingHarness.run(buddies: [Self.romeo]) { daemon in
+            try await daemon.call("connect")
+            try await flood(daemon, 0..<15)
+            try await Patience.wait(for: "the messages") {
+                let said = try await daemon.call("history", ["jid": "romeo@example.org", "limit": 15])
+                return said.objects("messages").count == 15
+            }
+            let path = daemon.socket
+            // Some 450,000 bytes each.
+            let orders = try (1...20).map { try Self.line($0, "history", ["jid": "romeo@example.org", "limit": 15]) }
+            let mute = try await BlockingWork.run {
+                let connection = try Self.connect(path)
+                for order in orders { Self.send(order, over: connection) }
+                return connection
+            }
+            try await Patience.wait(for: "the end") { Self.isEnded(mute) }
+            try await daemon.call("status", account: nil)
+            // What the system had taken for it.
+            let messages = try await BlockingWork.run { try Self.messages(from: mute) }
+            #expect(messages.count < orders.count, "\(messages.count)")
+        }
+    }
+
+    /// Whether the other side sends nothing more, seen without reading.
+    private static func isEnded(_ connection: Descriptor) -> Bool {
+        // POLLRDHUP of <poll.h>, hidden behind _GNU_SOURCE.
+        let end: Int16 = 0x2000
+        var state = pollfd(fd: connection.number, events: end, revents: 0)
+        return poll(&state, 1, 0) > 0 && state.revents & (end | Int16(POLLHUP)) != 0
     }
 }
