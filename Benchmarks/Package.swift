@@ -19,6 +19,7 @@ let package = Package(
     dependencies: [.package(name: "swift-xmpp", path: "..")],
     targets: [
         .executableTarget(name: "Empty", swiftSettings: strict),
+        .executableTarget(name: "Greeting", swiftSettings: strict),
         .executableTarget(name: "Launch", swiftSettings: strict),
         .executableTarget(
             name: "Client", dependencies: [.product(name: "XMPP", package: "swift-xmpp")], swiftSettings: strict),
