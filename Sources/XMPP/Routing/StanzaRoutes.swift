@@ -44,9 +44,11 @@ struct MessageRoute: Sendable {
         case event(XMPPEvent)
     }
 
-    /// Looks at a child of a message whose sender is filled in and believed.
+    /// Looks at a child of a message whose sender is filled in and believed; of those with the same name at the first alone.
     typealias Handler = @Sendable (isolated XMPPStream, Message, Element) -> Verdict
 
+    /// Which of the stream's routes it is.
+    let number: Int
     let provenance: Provenance
     let handler: Handler
 }
@@ -60,6 +62,7 @@ struct StanzaRoutes: Sendable {
 
     private var routes: [Key: RequestRoute] = [:]
     private var messageRoutes = RouteTable<MessageRoute>()
+    private var messageRouteCount = 0
     /// The namespaces that service discovery names as features, sorted.
     private(set) var features: [String] = []
 
@@ -77,13 +80,16 @@ struct StanzaRoutes: Sendable {
     }
 
     /// Sets the route for children of messages; otherwise as ``add(_:_:namespace:from:feature:handler:)``. A child whose message
-    /// comes from somebody who is not believed is passed over.
+    /// comes from somebody who is not believed is passed over. So is each further child of a message with the same name: nobody
+    /// gets more than one answer to one message, or tells more than one thing by it.
     mutating func addMessage(
         _ localName: String, namespace: String, from provenance: Provenance, feature: String?,
         handler: @escaping MessageRoute.Handler
     ) {
         messageRoutes.set(
-            ElementName(localName, namespace: namespace), MessageRoute(provenance: provenance, handler: handler))
+            ElementName(localName, namespace: namespace),
+            MessageRoute(number: messageRouteCount, provenance: provenance, handler: handler))
+        messageRouteCount += 1
         announce([feature].compactMap { $0 })
     }
 

@@ -70,6 +70,30 @@ struct MessageRoutingTests {
         await session.end()
     }
 
+    @Test("a message that asks for a receipt ten thousand times gets one (RFC 6120 §13.12)")
+    func manyRequests() async throws {
+        let session = try await SessionRun()
+        let requests = String(repeating: "<r:request/>", count: 10_500)
+        let outcome = await session.receive(
+            "<message xmlns:r='urn:xmpp:receipts' from='juliet@example.com/b' id='m1'><body>x</body>\(requests)</message>"
+        )
+        #expect(outcome.sent.map { try? Message($0).receivedReceiptID } == ["m1"])
+        #expect(outcome.messages.map(\.body) == ["x"])
+        await session.end()
+    }
+
+    @Test("a message that says ten thousand times that something was received says it once (RFC 6120 §13.12)")
+    func manyReceipts() async throws {
+        let session = try await SessionRun()
+        let receipts = String(repeating: "<r:received id='c2'/>", count: 10_001)
+        let outcome = await session.receive(
+            Self.carbon("sent", from: "romeo@example.net", inner: Self.sent)
+                + "<message xmlns:r='urn:xmpp:receipts' from='juliet@example.com/b'>\(receipts)</message>"
+                + "<message from='juliet@example.com/b'><received xmlns='urn:xmpp:receipts' id='c2'/></message>")
+        #expect(outcome.receipts == ["c2", "c2"])
+        await session.end()
+    }
+
     @Test("whoever wants no receipts sent sends none, and says that it knows none")
     func noReceipts() async throws {
         var configuration = try SessionRun.configuration()
