@@ -50,8 +50,10 @@ extension FuzzTarget {
 
     private static func checkRoom(_ state: RoomState) throws {
         try require((state.me != nil) == (state.phase == .joined), "in the room, and not among those in it")
-        try require(state.phase != .outside || state.occupants.isEmpty, "somebody is in a room that nobody looks at")
-        try require(state.occupants.allSatisfy { $0.key == $0.value.nickname }, "an occupant under another's name")
+        try require(
+            state.phase != .outside || state.occupants.count == 0, "somebody is in a room that nobody looks at")
+        try require(
+            state.occupants.all.allSatisfy { state.occupants[$0.nickname] == $0 }, "an occupant under another's name")
     }
 
     private static func check(_ presence: Presence, in state: inout RoomState) throws {

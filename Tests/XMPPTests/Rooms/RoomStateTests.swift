@@ -45,7 +45,7 @@ struct RoomStateTests {
         #expect(state.received(try Self.presence("witch")) == [] && state.phase == .joining && state.me == nil)
         let steps = state.received(try Self.presence("juliet", [110, 201]))
         #expect(steps.count == 2 && steps.first == .unlock && state.phase == .joined)
-        #expect(state.occupants.keys.sorted() == ["juliet", "witch"] && state.me?.role == .participant)
+        #expect(state.occupants.all.map(\.nickname).sorted() == ["juliet", "witch"] && state.me?.role == .participant)
         // The room may give another nickname (code 210).
         var other = RoomState(Self.room, nickname: "juliet")
         other.join(as: "juliet")
@@ -105,7 +105,8 @@ struct RoomStateTests {
         #expect(spoof.count == 1 && state.phase == .joined)
         let kicked = state.received(try Self.presence("juliet", [110, 307], type: "type='unavailable'"))
         guard case .event(.left(let departure))? = kicked.first else { return #expect(Bool(false)) }
-        #expect(departure.cause == .kicked && departure.isFinal && state.phase == .outside && state.occupants.isEmpty)
+        #expect(departure.cause == .kicked && departure.isFinal && state.phase == .outside)
+        #expect(state.occupants.all.isEmpty)
         var destroyed = try Self.joined()
         let end = try Presence(
             Element.parse(
@@ -171,8 +172,8 @@ struct RoomStateTests {
     @Test("so many are known of those in a room, and so many messages remembered")
     func limits() throws {
         var state = try Self.joined()
-        for number in 2...RoomState.maximumOccupants { _ = state.received(try Self.presence("n\(number)")) }
-        #expect(state.occupants.count == RoomState.maximumOccupants)
+        for number in 2...OccupantTable.maximumOccupants { _ = state.received(try Self.presence("n\(number)")) }
+        #expect(state.occupants.count == OccupantTable.maximumOccupants)
         #expect(state.received(try Self.presence("one too many")) == [])
         let delay = "<delay xmlns='urn:xmpp:delay' stamp='2016-02-25T10:00:00Z'/>"
         for number in 0...RoomState.maximumRemembered {
@@ -186,8 +187,8 @@ struct RoomStateTests {
     func crowd() throws {
         var state = RoomState(Self.room, nickname: "juliet")
         state.join(as: "juliet")
-        for number in 0...RoomState.maximumOccupants { _ = state.received(try Self.presence("n\(number)")) }
-        #expect(state.occupants.count == RoomState.maximumOccupants && state.phase == .joining)
+        for number in 0...OccupantTable.maximumOccupants { _ = state.received(try Self.presence("n\(number)")) }
+        #expect(state.occupants.count == OccupantTable.maximumOccupants && state.phase == .joining)
         let steps = state.received(try Self.presence("juliet", [110]))
         #expect(steps.count == 1 && state.phase == .joined && state.me?.nickname == "juliet")
     }
@@ -210,6 +211,42 @@ struct RoomStateTests {
         #expect(!state.hasSentBack("m1"))
         _ = state.received(try Self.message("/juliet", "<body>x</body>", id: text), now: .zero)
         #expect(state.hasSentBack(text) && !state.hasSentBack(text + "!"))
+    }
+
+    @Test("a room can neither fill the memory with ids of half a megabyte nor with new nicknames of that length (§7.6)")
+    func longNames() throws {
+        var state = try Self.joined()
+        let text = String(repeating: "z", count: 500_000)
+        _ = state.received(try Self.presence("hag", id: text))
+        #expect(state.occupants["hag"]?.occupantID == nil && state.occupants.count == 3)
+        let steps = state.received(
+            try Self.presence("hag", [303], type: "type='unavailable'", item: "nick='\(text)' role='participant'"))
+        guard case .event(.occupantLeft(let hag, _))? = steps.first else { return #expect(Bool(false)) }
+        #expect(hag.nickname == "hag" && state.occupants.count == 2)
+    }
+
+    @Test("all that is kept of those in a room has a limit, and there is room for the user (RFC 6120 §13.12)")
+    func bytesOfOccupants() throws {
+        var state = RoomState(Self.room, nickname: "juliet")
+        state.join(as: "juliet")
+        let status = "<status>\(String(repeating: "z", count: 3_000))</status>"
+        func long(_ nick: String, _ codes: [Int] = []) throws -> Presence {
+            var presence = try Self.presence(nick, codes)
+            presence.append(try Element.parse(status))
+            return presence
+        }
+        let size = Occupant("n00000", try long("n00000")).storedBytes
+        #expect(size > 3_000 && size < 4_200)
+        let fitting = OccupantTable.maximumBytes / size
+        for number in 10_000..<(10_000 + fitting + 5) { _ = state.received(try long("n\(number)")) }
+        #expect(state.occupants.count == fitting)
+        _ = state.received(try Self.presence("n10000"))
+        #expect(state.received(try long("juliet", [110])).count == 1)
+        #expect(state.me?.nickname == "juliet" && state.occupants.count == fitting + 1)
+        // Whoever does not fit any more is not listed with what is not so any more.
+        let steps = state.received(try long("n10000"))
+        guard case .event(.occupantLeft(let known, _))? = steps.first else { return #expect(Bool(false)) }
+        #expect(known.nickname == "n10000" && state.occupants["n10000"] == nil)
     }
 
     @Test("what one says hides nothing that another has said, whatever stands in a nickname")

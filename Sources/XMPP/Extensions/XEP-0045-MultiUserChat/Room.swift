@@ -55,7 +55,7 @@ public final class Room: Sendable {
 
     /// Who is in the room, the user included, by nickname; empty while the user is not.
     public var occupants: [Occupant] {
-        shared.withLock { $0.state.phase == .joined ? Array($0.state.occupants.values) : [] }
+        shared.withLock { $0.state.phase == .joined ? $0.state.occupants.all : [] }
             .sorted { $0.nickname < $1.nickname }
     }
 

@@ -25,8 +25,6 @@ struct RoomState: Sendable {
         case unlock
     }
 
-    /// How many are known of those in a room; 20,000. Further ones are passed over, but not the user.
-    static let maximumOccupants = 20_000
     /// Under how many nicknames it is tried to come in; 3.
     static let maximumNicknameAttempts = 3
     /// How many of the latest messages are remembered, so that none is shown twice; 200.
@@ -40,7 +38,7 @@ struct RoomState: Sendable {
     private(set) var phase = Phase.outside
     /// The user's nickname.
     private(set) var nickname: String
-    private(set) var occupants: [String: Occupant] = [:]
+    private(set) var occupants = OccupantTable()
     private(set) var subject: String?
     /// When the last message came, by the stream's clock.
     private(set) var lastMessage: Duration?
@@ -83,7 +81,7 @@ struct RoomState: Sendable {
         took(nickname)
         phase = .joining
         attempts = 1
-        occupants = [:]
+        occupants = OccupantTable()
         underWay = []
         reachesBack = false
         refusal = nil
@@ -107,7 +105,7 @@ struct RoomState: Sendable {
         guard phase != .outside else { return nil }
         let wasJoined = phase == .joined
         phase = .outside
-        occupants = [:]
+        occupants = OccupantTable()
         return wasJoined ? .left(RoomDeparture(.disconnected)) : nil
     }
 
@@ -132,7 +130,7 @@ struct RoomState: Sendable {
             return [.tryNickname(nickname)]
         }
         phase = .outside
-        occupants = [:]
+        occupants = OccupantTable()
         refusal = error
         return [.event(.refused(error))]
     }
@@ -143,25 +141,32 @@ struct RoomState: Sendable {
         let codes = RoomNews(presence).codes
         // XEP-0045 §7.2.2: the own presence comes last, marked as such; the room may have given another nickname.
         let isEntry = phase == .joining && codes.contains(110)
-        guard known != nil || isEntry || occupants.count < Self.maximumOccupants else { return [] }
+        guard occupants.update(occupant, isUser: isEntry || nick == nickname) else {
+            guard phase == .joined, let known else { return [] }
+            return [.event(.occupantLeft(known, RoomDeparture(presence)))]
+        }
         if isEntry {
             took(nick)
             phase = .joined
-            occupants[nick] = occupant
             ownOccupantID = occupant.occupantID
             return (codes.contains(201) ? [.unlock] : []) + [.event(.joined(occupant))]
         }
-        occupants[nick] = occupant
         guard phase == .joined, known != occupant else { return [] }
         return [.event(known == nil ? .occupantJoined(occupant) : .occupantChanged(occupant))]
     }
 
     private mutating func unavailable(_ nick: String, _ presence: Presence) -> [Step] {
         let news = RoomNews(presence)
-        if news.codes.contains(303), let new = news.item?["nick"], !new.isEmpty, var occupant = occupants[nick] {
-            occupants[nick] = nil
+        // RFC 7622 §3.4: a nickname is a resourcepart, here too where no address says so.
+        if news.codes.contains(303), let new = news.item?["nick"].flatMap({ try? jid.withResource($0).resourcepart }),
+            var occupant = occupants[nick]
+        {
+            occupants.remove(nick)
             occupant.nickname = new
-            occupants[new] = occupant
+            guard occupants.update(occupant, isUser: nick == nickname) else {
+                occupant.nickname = nick
+                return [.event(.occupantLeft(occupant, RoomDeparture(presence)))]
+            }
             if nick == nickname { took(new) }
             return [.event(.nicknameChanged(from: nick, occupant))]
         }
@@ -169,10 +174,10 @@ struct RoomState: Sendable {
         // The own departure is that of the own nickname, whatever else is marked as the user's.
         if nick == nickname {
             phase = .outside
-            occupants = [:]
+            occupants = OccupantTable()
             return [.event(.left(departure))]
         }
-        guard let occupant = occupants.removeValue(forKey: nick), phase == .joined else { return [] }
+        guard let occupant = occupants.remove(nick), phase == .joined else { return [] }
         return [.event(.occupantLeft(occupant, departure))]
     }
 

@@ -10,6 +10,9 @@ public struct OccupantID: StanzaPayload, Hashable {
     public static let namespace = "urn:xmpp:occupant-id:0"
     /// The name of the `<occupant-id/>` element.
     public static let elementName = ElementName("occupant-id", namespace: namespace)
+    /// How many bytes an id may have; 1,024, some sixteen times what rooms write. One that is longer is none: of two that begin
+    /// alike nobody could tell which is whose, and a room has thousands of them.
+    public static let maximumBytes = 1_024
 
     /// The id; it means something in one room only.
     public var id: String
@@ -19,9 +22,10 @@ public struct OccupantID: StanzaPayload, Hashable {
         self.id = id
     }
 
-    /// Reads an `<occupant-id/>` element; `nil` when it has no id.
+    /// Reads an `<occupant-id/>` element; `nil` when it has no id, or one longer than ``maximumBytes``.
     public init?(_ element: Element) {
-        guard element.name == Self.elementName, let id = element["id"], !id.isEmpty else { return nil }
+        guard element.name == Self.elementName, let id = element["id"], !id.isEmpty, id.utf8.count <= Self.maximumBytes
+        else { return nil }
         self.id = id
     }
 
