@@ -186,6 +186,22 @@ struct DataFormTests {
         #expect(DataForm(DataForm(.result, rows: rows + [[]]).element) == nil)
     }
 
+    @Test("a short answer makes no table of ten million cells (RFC 6120 §13.12)", arguments: [true, false])
+    func cells(headerIsFirst: Bool) throws {
+        func form(_ rows: Int) throws -> DataForm? {
+            let reported = "<reported>\(String(repeating: "<field var='a'/>", count: 1_000))</reported>"
+            let items = String(repeating: "<item/>", count: rows)
+            return DataForm(
+                try Element.parse(
+                    "<x xmlns='jabber:x:data' type='result'>\(headerIsFirst ? reported + items : items + reported)</x>")
+            )
+        }
+        let most = DataForm.maximumCells / 1_000
+        #expect(try form(most)?.table.count == most)
+        #expect(try form(most + 1) == nil)
+        #expect(try form(9_900) == nil)
+    }
+
     @Test("a field that says nothing of its kind is a line of text, and one of an unknown kind is kept (XEP-0004 §3.3)")
     func kinds() throws {
         let xml = "<x xmlns='jabber:x:data' type='form'><field var='a'/><field var='b' type='hologram'/></x>"

@@ -18,6 +18,9 @@ public struct DataForm: StanzaPayload, Hashable {
     public static let maximumFields = 1_000
     /// How many rows a table may have; 10,000. One with more is not read.
     public static let maximumRows = 10_000
+    /// How many cells a table may have, rows by columns; 100,000. One with more is not read: rows that say nothing are short, and
+    /// ``table`` has a text for each cell of each.
+    public static let maximumCells = 100_000
 
     /// What a form is for (XEP-0004 §3.1).
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -68,8 +71,8 @@ public struct DataForm: StanzaPayload, Hashable {
             fields: [Field("FORM_TYPE", .hidden, values: [type])] + answers.map { Field($0.key, values: $0.value) })
     }
 
-    /// Reads an `<x/>` element; `nil` when its type is missing or unknown (XEP-0004 §3.1), or it has more fields or rows
-    /// than ``maximumFields`` and ``maximumRows`` allow.
+    /// Reads an `<x/>` element; `nil` when its type is missing or unknown (XEP-0004 §3.1), or it has more fields, rows or cells
+    /// than ``maximumFields``, ``maximumRows`` and ``maximumCells`` allow.
     public init?(_ element: Element) {
         guard element.name == Self.elementName, let kind = element["type"].flatMap(Kind.init) else { return nil }
         self.init(kind)
@@ -83,7 +86,8 @@ public struct DataForm: StanzaPayload, Hashable {
             default: break
             }
             guard max(fields.count, columns.count, rows.last?.count ?? 0) <= Self.maximumFields,
-                instructions.count <= Self.maximumFields, rows.count <= Self.maximumRows
+                instructions.count <= Self.maximumFields, rows.count <= Self.maximumRows,
+                rows.count * columns.count <= Self.maximumCells
             else { return nil }
         }
     }
