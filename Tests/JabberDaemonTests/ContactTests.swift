@@ -104,6 +104,27 @@ struct ContactTests {
         }
     }
 
+    @Test("A thousand strangers who ask with 300 KB of text each cannot fill the daemon (RFC 6120 §13.12)")
+    func longRequests() throws {
+        let notes = SessionNotes(account: try JID("juliet@example.org"))
+        let text = "me" + String(repeating: "\u{301}", count: 150_000)
+        for number in 0...SessionNotes.maximumRequests {
+            var request = Presence(.subscribe, status: text)
+            request.from = try JID("n\(number)@example.net")
+            notes.note(.subscriptionRequest(request))
+        }
+        #expect(notes.requests.count == SessionNotes.maximumRequests)
+        #expect(
+            notes.requests.allSatisfy {
+                $0.text.map { $0.utf8.count <= 4_096 && $0.utf8.starts(with: "me".utf8) } == true
+            })
+        var long = Presence(.available, status: text)
+        long.from = try JID("juliet@example.org/other")
+        notes.note(.presence(long))
+        #expect(notes.own.resources.allSatisfy { $0.presence.status.map { $0.utf8.count <= 4_096 } == true })
+        #expect(notes.own.resources.count == 1)
+    }
+
     @Test(
         "Accepting what nobody asked for is kept for later where the server can, and else exit code 4 (RFC 6121 §3.4)")
     func acceptNothing() async throws {

@@ -8,6 +8,7 @@ final class SessionNotes: Sendable {
     /// A subscription request without an answer (RFC 6121 §3.1.3).
     struct SubscriptionRequest: Sendable, Hashable {
         let jid: JID
+        /// What it says; of one that is longer than `Presence.maximumKeptBytes` the beginning.
         let text: String?
         let at: DateTime
     }
@@ -61,7 +62,8 @@ final class SessionNotes: Sendable {
             note(presence, from: from)
         case .subscriptionRequest(let request):
             guard let jid = request.from?.bare else { return }
-            note(SubscriptionRequest(jid: jid, text: request.status, at: request.sentAt()))
+            // Strangers choose how long their texts are, and a thousand of them are kept.
+            note(SubscriptionRequest(jid: jid, text: request.kept.status, at: request.sentAt()))
         case .connected, .serverKeyChanged, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .roster, .message,
             .messageBounced,
             .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted, .resumed, .notResumed,
@@ -78,7 +80,7 @@ final class SessionNotes: Sendable {
             }
             guard state.resources[from] != nil || state.resources.count < Self.maximumResources else { return }
             state.resources[from] = Buddy.Resource(
-                jid: from, presence: presence, since: presence.sentAt())
+                jid: from, presence: presence.kept, since: presence.sentAt())
         }
     }
 

@@ -12,13 +12,10 @@ extension Presence {
 
     /// What is kept of it for as long as it holds. Of one that is too long that is what RFC 6121 §4.7.2 says of a presence, and
     /// the beginning of its status; the rest is reported when it comes, and forgotten.
-    var kept: Presence {
+    package var kept: Presence {
         guard element.storedBytes > Self.maximumKeptBytes else { return self }
-        var status = status
-        if let text = status, text.unicodeScalars.count > Self.maximumKeptStatus {
-            status = String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.maximumKeptStatus))) + "…"
-        }
-        var kept = Presence(kind, show: show, status: status, priority: priority, to: to)
+        var kept = Presence(
+            kind, show: show, status: status?.shortened(toScalars: Self.maximumKeptStatus), priority: priority, to: to)
         kept.from = from
         return kept
     }
