@@ -84,9 +84,9 @@ public struct XMPPConfiguration: Sendable {
     /// trips later (XEP-0305, XEP-0509); default true. Where the server has changed, the login begins anew on another
     /// connection.
     public var anticipatesFeatures = true
-    /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN after SCRAM, SCRAM without channel
-    /// binding after SCRAM with it; default false. A server that has changed for the worse, and somebody who sits in between,
-    /// look alike.
+    /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN or an access token in place of the
+    /// password's proof after SCRAM, a login without channel binding after one with it; default false. A server that has changed
+    /// for the worse, and somebody who sits in between, look alike.
     public var allowsWeakerLogin = false
     /// What earlier logins left for the next one: shared by the copies of a configuration, and kept in memory, unless said
     /// otherwise.

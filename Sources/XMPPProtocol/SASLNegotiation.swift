@@ -141,11 +141,22 @@ package struct SASLNegotiation: Sendable {
             var mechanism = HashedTokenMechanism(token, username: account.username, bindings: bindings),
             let initial = try? mechanism.start()
         else { return nil }
+        guard mechanism.channelBinding != nil || sufficesUnbound(account) else { return nil }
         self.mechanism = mechanism
         channelBinding = mechanism.channelBinding
         usesToken = true
         let fast = Element("fast", namespace: Namespace.fast, attributes: ["count": String(token.count)])
         return .send(profile.opening(mechanism.name, initial: initial, wishes: [fast]))
+    }
+
+    /// Whether a token that is bound to no channel will do: not where a login was bound before, since somebody in between may have
+    /// seen to it that this one is not; and not where the server has tokens by now that are, and there is a password to get one
+    /// with (XEP-0484 §6).
+    private func sufficesUnbound(_ account: SASLAccount) -> Bool {
+        if authentication.policy.hasUsedChannelBinding, !authentication.policy.allowsWeakerLogin { return false }
+        let better = HashedTokenMechanism.best(
+            of: features.tokenMechanisms, bindings: bindings, insistsOnBinding: true)
+        return better == nil || (account.password == nil && account.keys == nil)
     }
 
     /// Asks for a token that is bound to the channel if this login is.

@@ -49,7 +49,7 @@ package struct StreamStateMachine: Sendable {
     }
 
     /// What the stream was told.
-    package let configuration: StreamConfiguration
+    package private(set) var configuration: StreamConfiguration
     /// How far the stream has come.
     package internal(set) var state = State.idle {
         didSet { if case .established = state { isEstablished = true } else { isEstablished = false } }
@@ -132,10 +132,17 @@ package struct StreamStateMachine: Sendable {
 
     /// What an earlier connection left has grown since this machine was made, as it does while another one runs beside it.
     ///
-    /// - Parameter state: What is to be resumed or repeated now. Before the server has offered anything; later it is too late.
-    package mutating func inherit(_ state: StreamState?) {
+    /// Before the server has offered anything; later it is too late.
+    ///
+    /// - Parameters:
+    ///   - state: What is to be resumed or repeated now.
+    ///   - token: The token of an earlier login, with the number of the next attempt: another connection may have used the one that
+    ///     was next when this machine was made (XEP-0484 §3.4). `nil` when there is none any more.
+    package mutating func inherit(_ state: StreamState?, token: LoginToken?) {
         switch self.state {
-        case .idle, .opening, .awaitingFeatures, .securing: inheritance = state
+        case .idle, .opening, .awaitingFeatures, .securing:
+            inheritance = state
+            configuration.authentication.token = token
         case .startingTLS, .authenticating, .registering, .resuming, .binding, .established, .closing, .ended: break
         }
     }

@@ -74,7 +74,8 @@ struct LoginTokenTests {
         "a token logs in with one message, bound as its mechanism says, and counted (§3.4)",
         arguments: [(expr, [UInt8]([1, 2, 3])), (endp, [4, 5, 6]), (none, [])])
     func login(mechanism: SASLMechanismName, binding: [UInt8]) throws {
-        var (harness, request) = try asking(token: Self.token(mechanism))
+        var (harness, request) = try asking(
+            token: Self.token(mechanism), bindings: binding.isEmpty ? [] : [Self.exporter, Self.endPoint])
         #expect(request?["mechanism"] == mechanism.rawValue)
         let initial = request?.firstChild("initial-response", namespace: Namespace.sasl2)
         #expect(
@@ -112,6 +113,45 @@ struct LoginTokenTests {
         #expect(try first(Self.token(Self.expr), Self.offering(tokens: ["HT-SHA-256-NONE"])) == "SCRAM-SHA-1-PLUS")
         #expect(try first(Self.token(Self.expr), bindings: [Self.endPoint]) == "SCRAM-SHA-1-PLUS")
         #expect(try first(Self.token(SASLMechanismName(rawValue: "X-TOKEN"))) == "SCRAM-SHA-1-PLUS")
+    }
+
+    @Test("a token that is bound to no channel is not used where a login was, nor where one that is can be had (§6)")
+    func unbound() throws {
+        let token = Self.token(Self.none)
+        let older = Self.offering(["SCRAM-SHA-1"], tokens: ["HT-SHA-256-NONE"])
+        #expect(try asking(older, token: token).1?["mechanism"] == "HT-SHA-256-NONE")
+        // Somebody in between may have cut the offer short.
+        let (cut, request) = try asking(older, token: token) {
+            $0.authentication.policy.hasUsedChannelBinding = true
+        }
+        #expect(request == nil && cut.machine.hasEnded)
+        let allowed = try asking(older, token: token) {
+            $0.authentication.policy.hasUsedChannelBinding = true
+            $0.authentication.policy.allowsWeakerLogin = true
+        }
+        #expect(allowed.1?["mechanism"] == "HT-SHA-256-NONE")
+        // The server has learnt to bind: the password gets a token that is bound.
+        let (_, bound) = try asking(token: token)
+        #expect(bound?["mechanism"] == "SCRAM-SHA-1-PLUS")
+        #expect(bound?.firstChild("request-token", namespace: Namespace.fast)?["mechanism"] == "HT-SHA-256-EXPR")
+        let tokenAlone = try asking(token: token) {
+            $0.authentication.credentials = .account(SASLAccount(username: "romeo", password: nil))
+        }
+        #expect(tokenAlone.1?["mechanism"] == "HT-SHA-256-NONE", "there is nothing else")
+    }
+
+    @Test("one who goes on with the connection of another counts as that one has: no number is used twice (§3.4)")
+    func handedOver() throws {
+        var harness = try MachineHarness { configuration in
+            configuration.authentication.token = Self.token(Self.expr)
+            configuration.authentication.time = Self.now
+        }
+        try harness.secure(bindings: [Self.exporter])
+        var next = Self.token(Self.expr)
+        next.count = 9
+        harness.machine.inherit(nil, token: next)
+        let request = try harness.receive(Self.offering()).compactMap(\.sent).first
+        #expect(request?.firstChild("fast", namespace: Namespace.fast)?["count"] == "9")
     }
 
     @Test("a token that is refused is forgotten, and the password is used in its place (§4.1)")

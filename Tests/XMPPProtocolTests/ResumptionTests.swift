@@ -51,11 +51,11 @@ struct ResumptionTests {
         _ = second.transportConnected(directTLS: false, peerIsLoopback: false)
         first.keep(Self.message("m4"), at: Self.time)
         _ = first.transportEnded("overtaken")
-        second.inherit(first.resumableState)
+        second.inherit(first.resumableState, token: nil)
         #expect(second.resumableState?.unacknowledged.map { $0.element["id"] } == ["m2", "m3", "m4"])
         // Where the session is asked for already, it is too late.
         var late = try resuming(state).0.machine
-        late.inherit(nil)
+        late.inherit(nil, token: nil)
         #expect(late.resumableState?.id == "sm1")
     }
 

@@ -226,6 +226,7 @@ extension XMPPStream {
             security = scout.security
             return .failed(error, .domain)
         }
+        await prepareToken()
         guard let transport = scout.transport, let offer = scout.offer, !Task.isCancelled, !isDisconnecting else {
             scout.callOff()
             return .failed(nil, .address)
@@ -234,7 +235,7 @@ extension XMPPStream {
         beginPhase(isAnew: true)
         var machine = scout.machine
         // What was sent or handled meanwhile is with the machine of the place that was tried first.
-        machine.inherit(self.machine.resumableState)
+        machine.inherit(self.machine.resumableState, token: memory?.token)
         beginAttempt(at: scout.target, machine, context)
         reached(.connected(StreamPlace(scout.target)))
         security = scout.security

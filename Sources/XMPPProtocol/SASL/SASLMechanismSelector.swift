@@ -138,7 +138,10 @@ package struct SASLMechanismSelector: Sendable {
 
     /// Why OAUTHBEARER may not be used, `nil` when it may.
     private func bearerObstacle(for account: SASLAccount) -> SASLSelectionError.Reason? {
-        channelObstacle ?? (account.accessToken == nil ? .needsAccessToken : nil)
+        // Whoever takes SCRAM off the list would be given the token, as with PLAIN.
+        let couldProve = account.password != nil || account.keys != nil
+        if couldProve, policy.hasUsedSCRAM, !policy.allowsWeakerLogin { return .weakerThanBefore }
+        return channelObstacle ?? (account.accessToken == nil ? .needsAccessToken : nil)
     }
 
     /// Why nothing may be sent that whoever receives it can use, `nil` when it may.

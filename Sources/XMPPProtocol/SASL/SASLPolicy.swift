@@ -20,8 +20,8 @@ package struct SASLPolicy: Hashable, Sendable {
     package var hasUsedSCRAM = false
     /// Whether the account has logged in bound to its channel before: from then on an exchange that is not is a downgrade.
     package var hasUsedChannelBinding = false
-    /// Whether a weaker exchange than those before may be used all the same: PLAIN after SCRAM, SCRAM without channel binding
-    /// after SCRAM with it; false by default.
+    /// Whether a weaker exchange than those before may be used all the same: PLAIN, or an access token in place of the password's
+    /// proof, after SCRAM; an exchange without channel binding after one with it; false by default.
     package var allowsWeakerLogin = false
 
     /// The defaults.

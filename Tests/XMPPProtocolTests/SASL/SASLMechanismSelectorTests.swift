@@ -104,6 +104,24 @@ import XMPPTestSupport
         #expect(try refusal(["PLAIN"], policy: policy).rejections.map(\.reason) == [.notAllowed])
     }
 
+    @Test("an access token is shown to nobody who has taken SCRAM off the list, but by permission (XEP-0474)")
+    func bearerAfterSCRAM() throws {
+        func account(password: String?) -> SASLCredentials {
+            .account(
+                SASLAccount(
+                    username: "juliet", password: password.map { SecretBytes($0) }, accessToken: SecretBytes("t0k")))
+        }
+        var policy = SASLPolicy()
+        #expect(try select(["OAUTHBEARER"], credentials: account(password: "x")) == "OAUTHBEARER")
+        policy.hasUsedSCRAM = true
+        let error = try refusal(["OAUTHBEARER"], credentials: account(password: "x"), policy: policy)
+        #expect(error.rejections.map(\.reason) == [.weakerThanBefore])
+        // There is a token in place of the password now.
+        #expect(try select(["OAUTHBEARER"], credentials: account(password: nil), policy: policy) == "OAUTHBEARER")
+        policy.allowsWeakerLogin = true
+        #expect(try select(["OAUTHBEARER"], credentials: account(password: "x"), policy: policy) == "OAUTHBEARER")
+    }
+
     @Test("ANONYMOUS is used only when asked for, and then nothing else (XEP-0175)")
     func anonymous() throws {
         #expect(try select(["PLAIN", "ANONYMOUS"], credentials: .anonymous) == "ANONYMOUS")
