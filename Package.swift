@@ -145,7 +145,7 @@ let package = Package(
         tests("JabberControlTests", ["JabberControl", "SocketIO"]),
         tests(
             "JabberDaemonTests",
-            ["JabberDaemon", "JabberControl", "XMPP", "XMPPStorage", "XMPPTestSupport", "SocketIO"]),
+            ["JabberDaemon", "JabberControl", "XMPP", "XMPPStorage", "XMPPTestSupport", "SocketIO", "XMPPTransport"]),
         tests(
             "JabberCLITests",
             ["JabberCLI", "JabberControl", "SocketIO", "XMPP", "XMPPTestSupport", "jabberctl", "jabberctld"]),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JabberControl
+import SocketIO
 import Testing
 import XMPP
 import XMPPTestSupport
+import XMPPTransport
 
 @testable import JabberDaemon
 
@@ -108,6 +110,94 @@ struct DiagnosisTests {
             #expect(im?.string("finding") == "missing" && missing?.contains("XEP-0280") == true)
             #expect(result.objects("advice").allSatisfy { $0.string("severity") == "hint" })
         }
+    }
+
+    /// The way there through a network on which nobody is where DNS points to, and the web server at a port of the test's own.
+    private struct WebAlone: StreamConnector {
+        let network = NetworkConnector()
+        let webPort: UInt16
+        let reachesWeb = true
+
+        func targets(
+            for domain: String, override: ConnectionTarget?
+        ) async throws(ConnectError) -> [ConnectionTarget] { [ConnectionTarget(host: "127.0.0.1", port: 1)] }
+
+        func connect(
+            to target: ConnectionTarget, on executor: StreamExecutor
+        ) async throws(ConnectError) -> any ByteTransport {
+            let port = target.port == 443 ? webPort : target.port
+            return try await network.connect(
+                to: ConnectionTarget(host: "127.0.0.1", port: port, security: target.security), on: executor)
+        }
+    }
+
+    /// What a whole diagnosis finds on such a network.
+    private func diagnose(
+        _ change: (inout LoopbackOptions) -> Void, webPort: (LoopbackServer) -> UInt16? = { $0.webSocketPort }
+    ) async throws -> JSONObject {
+        var options = LoopbackOptions()
+        options.mechanisms = ["SCRAM-SHA-256"]
+        options.publishedPlaces = """
+            {"xmpp":{"ttl":600,"public-key-pins-sha-256":[]},"links":[
+             {"rel":"urn:xmpp:alt-connections:tls","port":{directTLSPort},"ips":["127.0.0.1"],"priority":4,"weight":1,
+              "sni":"example.org"}]}
+            """
+        options.publishedWebSocket = "wss://127.0.0.1:{port}/xmpp-websocket"
+        change(&options)
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret"], options: options)
+        var configuration = try await server.configuration(for: "juliet")
+        (configuration.host, configuration.port) = (nil, nil)
+        configuration.connector = WebAlone(webPort: try #require(webPort(server)))
+        let result = await DiagnosisMethod.examine(configuration, hasAccount: true, within: .seconds(120))
+        await server.stop()
+        Promise.check(.object(result), "diag.result")
+        return result
+    }
+
+    @Test(
+        "where DNS leads nowhere, a whole diagnosis tells of the files, looks at their places, and goes there (XEP-0487)"
+    )
+    func publishedPlaces() async throws {
+        let result = try await diagnose { _ in }
+        #expect(result.bool("ok") == true && result["error"] == nil, "\(result)")
+        #expect(result["hostMeta2"]?["state"] == "found" && result["hostMeta2"]?["ttl"] == 600)
+        #expect(result["hostMeta"]?["state"] == "found" && result["hostMeta"]?["webSockets"]?.arrayValue?.count == 1)
+        let endpoints = result.objects("endpoints")
+        #expect(endpoints.map { $0.string("way") } == ["starttls", "direct", "websocket"])
+        #expect(endpoints.map { $0.bool("ok") } == [false, true, true])
+        let places = result["race"]?["places"]?.arrayValue ?? []
+        #expect(places.map { $0["way"] } == ["starttls", "direct"] && places.map { $0["state"] } == ["failed", "won"])
+        #expect(result["race"]?["winner"]?["why"] == "those before it failed, or were slower")
+    }
+
+    @Test(
+        "what a login does not believe of the web, a whole diagnosis does not either, and says why (XEP-0156 §3)",
+        arguments: [
+            ("wrongName", "made out to"), ("untrusted", "expired"), ("wrongType", "no JSON"), ("absent", "404"),
+            ("notHTTPS", "TLS"), ("unreachable", "refused"),
+        ])
+    func unbelieved(state: String, words: String) async throws {
+        let result = try await diagnose { options in
+            switch state {
+            case "wrongName": options.certificateNames = [.dns("example.com")]
+            case "untrusted": options.certificateFlaw = .expired
+            case "wrongType": options.publishedPlaces = "<html/>"
+            case "absent": (options.publishedPlaces, options.publishedWebSocket) = (nil, nil)
+            default: break
+            }
+        } webPort: { server in
+            state == "notHTTPS" ? server.port : state == "unreachable" ? 1 : server.webSocketPort
+        }
+        #expect(result["hostMeta2"]?["state"]?.stringValue == state, "\(result["hostMeta2"] as Any)")
+        #expect(result["hostMeta2"]?["reason"]?.stringValue?.contains(words) == true, "\(result["hostMeta2"] as Any)")
+        #expect(result["hostMeta2"]?["places"] == nil)
+        // The old file is good in one case, and a login goes there.
+        let isOldFileGood = state == "wrongType"
+        #expect(result.bool("ok") == isOldFileGood, "\(result["error"] as Any)")
+        #expect(result.objects("endpoints").map { $0.bool("ok") } == (isOldFileGood ? [false, true] : [false]))
+        let advice = result.objects("advice").filter { $0.string("subject")?.contains("host-meta.json") == true }
+        #expect(advice.isEmpty == ["absent", "unreachable"].contains(state), "\(advice)")
     }
 
     @Test(

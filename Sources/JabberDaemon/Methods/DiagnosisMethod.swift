@@ -10,13 +10,26 @@ enum DiagnosisMethod {
     private static let share = 0.75
 
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
-        var (configuration, hasAccount) = try await target(call)
+        let (configuration, hasAccount) = try await target(call)
+        return await examine(configuration, hasAccount: hasAccount, within: (call.patience ?? .seconds(60)) * share)
+    }
+
+    /// Takes a survey, and goes the way to a session beside it.
+    ///
+    /// - Parameters:
+    ///   - configuration: An account, or a domain without one.
+    ///   - hasAccount: Which of them it is.
+    ///   - limit: How long that may take.
+    /// - Returns: The result of the method.
+    static func examine(
+        _ configuration: XMPPConfiguration, hasAccount: Bool, within limit: Duration
+    ) async -> JSONObject {
+        var configuration = configuration
         // Under the name of the session it would end that; and what is examined is the whole way, not the short one.
         configuration.loginMemory = InMemoryLoginMemoryStore()
         configuration.resumesTLS = false
         // Without an account nobody logs in, not even where no account is needed.
         configuration.looksOnly = !hasAccount
-        let limit = (call.patience ?? .seconds(60)) * share
         let report = DiagnosisReport(hasAccount: hasAccount, proxy: configuration.proxy?.description)
         let examined = configuration
         async let surveyed = ServerSurvey.take(of: examined, within: limit)
