@@ -44,31 +44,6 @@ struct AccountRegistrationTests {
         await server.stop()
     }
 
-    /// The condition of the error that a body ends with.
-    private func refusal(_ body: () async throws -> Void) async -> StanzaError.Condition? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? XMPPError)?.stanzaError?.condition
-        }
-    }
-
-    private func register(
-        at server: LoopbackServer, _ answers: [String: [String]], invitation: InvitationToken? = nil
-    ) async throws {
-        let registration = try await AccountRegistration.begin(
-            server.visitorConfiguration, invitation: invitation)
-        do {
-            let form = try await registration.form()
-            try await registration.submit(try form.submission(answers))
-        } catch {
-            await registration.end()
-            throw error
-        }
-        await registration.end()
-    }
-
     private func canLogIn(_ name: String, _ password: String, at server: LoopbackServer) async -> Bool {
         guard let configuration = try? await server.configuration(for: name, password: password) else { return false }
         let stream = XMPPStream(configuration)
@@ -82,7 +57,7 @@ struct AccountRegistrationTests {
     @Test("an account is made without a login, with the fields of old and with a form, and can log in")
     func registering() async throws {
         try await run { server in
-            try await register(at: server, Self.romeo)
+            try await register(with: server.visitorConfiguration, Self.romeo)
             #expect(await canLogIn("romeo", "orchard", at: server))
             let sent = await server.transcript.filter { $0.direction == .fromClient }.map(\.element)
             #expect(sent.contains { $0.localName == "iq" })
@@ -91,7 +66,7 @@ struct AccountRegistrationTests {
             $0.registration = Self.newForm
             $0.riddles = ["ocr": "7nHL3"]
         } _: { server in
-            try await register(at: server, Self.romeo.merging(["ocr": ["7nHL3"]]) { $1 })
+            try await register(with: server.visitorConfiguration, Self.romeo.merging(["ocr": ["7nHL3"]]) { $1 })
             #expect(await canLogIn("romeo", "orchard", at: server))
         }
     }
@@ -129,7 +104,8 @@ struct AccountRegistrationTests {
             $0.registration = Self.oldForm
             $0.registrationRefusal = error
         } _: { server in
-            #expect(await refusal { try await register(at: server, Self.romeo) } == error.condition)
+            #expect(
+                await refusal { try await register(with: server.visitorConfiguration, Self.romeo) } == error.condition)
             #expect(await !server.hasAccount("romeo"))
         }
     }
@@ -137,7 +113,9 @@ struct AccountRegistrationTests {
     @Test("a server that makes no accounts is asked nothing (XEP-0077 §8)")
     func unavailable() async throws {
         try await run({ _ in }) { server in
-            #expect(await refusal { try await register(at: server, Self.romeo) } == .serviceUnavailable)
+            #expect(
+                await refusal { try await register(with: server.visitorConfiguration, Self.romeo) }
+                    == .serviceUnavailable)
             let sent = await server.transcript.filter { $0.direction == .fromClient }.map(\.element)
             #expect(!sent.contains { $0.localName == "iq" })
         }
@@ -149,7 +127,7 @@ struct AccountRegistrationTests {
             $0.registration = Self.oldForm
             $0.registersInTheClear = true
         } _: { server in
-            try await register(at: server, Self.romeo)
+            try await register(with: server.visitorConfiguration, Self.romeo)
             let records = await server.transcript
             let iq = try #require(records.firstIndex { $0.element.localName == "iq" })
             let proceed = try #require(records.firstIndex { $0.element.localName == "proceed" })
@@ -160,7 +138,7 @@ struct AccountRegistrationTests {
             $0.registersInTheClear = true
             $0.offersStartTLS = false
         } _: { server in
-            await #expect { try await register(at: server, Self.romeo) } throws: {
+            await #expect { try await register(with: server.visitorConfiguration, Self.romeo) } throws: {
                 ($0 as? XMPPError)?.code == .tlsUnavailable
             }
             let sent = await server.transcript.filter { $0.direction == .fromClient }.map(\.element)
@@ -171,7 +149,7 @@ struct AccountRegistrationTests {
             $0.registration = Self.oldForm
             $0.certificateFlaw = .expired
         } _: { server in
-            await #expect { try await register(at: server, Self.romeo) } throws: {
+            await #expect { try await register(with: server.visitorConfiguration, Self.romeo) } throws: {
                 ($0 as? XMPPError)?.code == .certificateRejected
             }
         }
@@ -184,18 +162,25 @@ struct AccountRegistrationTests {
             $0.takesInvitations = true
             $0.registersInvitedOnly = true
         } _: { server in
-            #expect(await refusal { try await register(at: server, Self.romeo) } == .notAllowed)
+            #expect(await refusal { try await register(with: server.visitorConfiguration, Self.romeo) } == .notAllowed)
             let token = try #require(try await server.invite()["preauth"].flatMap { InvitationToken($0) })
-            try await register(at: server, Self.romeo, invitation: token)
+            try await register(with: server.visitorConfiguration, Self.romeo, invitation: token)
             #expect(await server.hasAccount("romeo"))
             let nurse = ["username": ["nurse"], "password": ["x"]]
-            #expect(await refusal { try await register(at: server, nurse, invitation: token) } == .itemNotFound, "used")
+            #expect(
+                await refusal { try await register(with: server.visitorConfiguration, nurse, invitation: token) }
+                    == .itemNotFound, "used")
             let late = try #require(try await server.invite(isExpired: true)["preauth"].flatMap { InvitationToken($0) })
-            #expect(await refusal { try await register(at: server, nurse, invitation: late) } == .itemNotFound)
+            #expect(
+                await refusal { try await register(with: server.visitorConfiguration, nurse, invitation: late) }
+                    == .itemNotFound)
             let named = try #require(try await server.invite("tybalt")["preauth"].flatMap { InvitationToken($0) })
-            #expect(await refusal { try await register(at: server, nurse, invitation: named) } == .notAllowed)
+            #expect(
+                await refusal { try await register(with: server.visitorConfiguration, nurse, invitation: named) }
+                    == .notAllowed)
             // What failed has used nothing up.
-            try await register(at: server, ["username": ["tybalt"], "password": ["x"]], invitation: named)
+            try await register(
+                with: server.visitorConfiguration, ["username": ["tybalt"], "password": ["x"]], invitation: named)
         }
     }
 
@@ -203,7 +188,9 @@ struct AccountRegistrationTests {
     func tokensStay() async throws {
         try await run { server in
             let token = InvitationToken("TOKEN")
-            let met = await refusal { try await register(at: server, Self.romeo, invitation: token) }
+            let met = await refusal {
+                try await register(with: server.visitorConfiguration, Self.romeo, invitation: token)
+            }
             #expect(met == .serviceUnavailable)
             #expect(await !server.transcript.contains { $0.element.description.contains("TOKEN") })
         }
@@ -292,9 +279,10 @@ struct AccountRegistrationTests {
                 return
             }
             #expect(inviter.localpart == "juliet")
-            try await register(at: server, Self.romeo, invitation: token)
+            try await register(with: server.visitorConfiguration, Self.romeo, invitation: token)
             #expect(try await server.roster(of: "juliet").map(\.jid.localpart) == ["romeo"])
-            try await register(at: server, ["username": ["tybalt"], "password": ["x"]], invitation: other)
+            try await register(
+                with: server.visitorConfiguration, ["username": ["tybalt"], "password": ["x"]], invitation: other)
         }
     }
 

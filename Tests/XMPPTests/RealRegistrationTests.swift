@@ -12,28 +12,6 @@ struct RealRegistrationTests {
         try server.configuration(for: "juliet")
     }
 
-    private func register(
-        at server: PrivateServer, _ answers: [String: [String]], invitation: InvitationToken? = nil
-    ) async throws {
-        let registration = try await AccountRegistration.begin(try visitor(server), invitation: invitation)
-        do {
-            try await registration.submit(try await registration.form().submission(answers))
-        } catch {
-            await registration.end()
-            throw error
-        }
-        await registration.end()
-    }
-
-    private func refusal(_ body: () async throws -> Void) async -> StanzaError.Condition? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? XMPPError)?.stanzaError?.condition
-        }
-    }
-
     private func session(
         _ server: PrivateServer, _ name: String, _ password: String, _ body: (XMPPStream) async throws -> Void
     ) async throws {
@@ -54,8 +32,8 @@ struct RealRegistrationTests {
     func whole(kind: ServerKind) async throws {
         let server = try await kind.start(accounts: ["juliet": "balcony"], registration: .open)
         let romeo = ["username": ["romeo"], "password": ["orchard"]]
-        try await register(at: server, romeo)
-        #expect(await refusal { try await register(at: server, romeo) } == .conflict)
+        try await register(with: try visitor(server), romeo)
+        #expect(await refusal { try await register(with: try visitor(server), romeo) } == .conflict)
         try await session(server, "romeo", "orchard") { stream in try await stream.changePassword(to: "garden") }
         await #expect { try await session(server, "romeo", "orchard") { _ in } } throws: {
             ($0 as? XMPPError)?.code == .authenticationRefused
@@ -70,7 +48,9 @@ struct RealRegistrationTests {
     @Test("a server that registers nobody is asked nothing", arguments: servers)
     func closed(kind: ServerKind) async throws {
         let server = try await kind.start(accounts: ["juliet": "balcony"])
-        let met = await refusal { try await register(at: server, ["username": ["romeo"], "password": ["x"]]) }
+        let met = await refusal {
+            try await register(with: try visitor(server), ["username": ["romeo"], "password": ["x"]])
+        }
         #expect(met == .serviceUnavailable)
         await server.stop()
     }
@@ -93,10 +73,13 @@ struct RealRegistrationTests {
             return
         }
         #expect(inviter.localpart == "juliet" && links.allSatisfy { $0.expiry != nil })
-        try await register(at: server, ["username": ["romeo"], "password": ["orchard"]], invitation: token)
+        try await register(
+            with: try visitor(server), ["username": ["romeo"], "password": ["orchard"]], invitation: token)
         let nurse = ["username": ["nurse"], "password": ["x"]]
-        #expect(await refusal { try await register(at: server, nurse, invitation: token) } == .forbidden, "used")
-        try await register(at: server, nurse, invitation: other)
+        #expect(
+            await refusal { try await register(with: try visitor(server), nurse, invitation: token) } == .forbidden,
+            "used")
+        try await register(with: try visitor(server), nurse, invitation: other)
         // The server has made the two contacts (XEP-0401 §4.5).
         try await session(server, "romeo", "orchard") { stream in
             let update = try await stream.requestRoster()
