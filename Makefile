@@ -30,7 +30,7 @@ SEED ?=
 TREES ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test sweep soak install uninstall deb examples format lint docs bench mutants tsan fuzz clean
+.PHONY: help build demo test sweep soak install uninstall deb examples format lint docs bench bench-check mutants tsan fuzz clean
 
 help:
 	@echo "make build              compile the library and the tools"
@@ -44,6 +44,7 @@ help:
 	@echo "make lint               check the layout and the scripts"
 	@echo "make docs               build the documentation into .build/docs"
 	@echo "make bench              measure start-up and sessions (release builds)"
+	@echo "make bench-check        count the instructions of a message and a contact: 3 % more than stored is a failure"
 	@echo "make mutants            prove that each gate against hostile input has a test (hours; FILTER=WORD: some)"
 	@echo "make tsan               run the tests under the thread sanitizer (half an hour on a small machine)"
 	@echo "make fuzz TIME=60       feed every parser with made-up input, so many seconds each (RUNS=, SEED=: as .ci/run does)"
@@ -101,6 +102,10 @@ docs:
 bench:
 	@Scripts/dependencies build
 	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Benchmarks/run
+
+bench-check:
+	@Scripts/dependencies build bench
+	@$(TIDILY) env SWIFT="$(SWIFT)" SWIFTFLAGS="$(SWIFTFLAGS)" Benchmarks/run check
 
 mutants:
 	@Scripts/dependencies build test

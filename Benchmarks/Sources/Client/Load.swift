@@ -59,14 +59,14 @@ struct Load: Sendable {
         let stream = XMPPStream(configuration)
         let counter = Counter(goal: count)
         let roster = RosterStore()
-        let buddies = BuddyList()
+        let buddies = CountedBuddies(goal: count)
         stream.add(chatDelegate: roster)
         stream.add(chatDelegate: buddies)
         stream.add(chatDelegate: counter)
         try await stream.connect()
         try await stream.goOnline()
         await counter.reached()
-        while buddies.online.count < count { await Task.yield() }
+        await buddies.counter.reached()
         Usage.now().report(since: start, count: counter.count, bodyBytes: 0)
     }
 
@@ -115,7 +115,7 @@ final class Counter: MessageDelegate, ChatDelegate {
         }
     }
 
-    private func arrived(_ bytes: Int) {
+    func arrived(_ bytes: Int) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.count += 1
             state.bodyBytes += bytes
@@ -132,5 +132,28 @@ final class Counter: MessageDelegate, ChatDelegate {
 
     func stream(_ stream: XMPPStream, didReceive presence: Presence) async {
         if presence.kind == .available { arrived(0) }
+    }
+}
+
+/// A buddy list that tells when enough buddies have come online.
+final class CountedBuddies: ChatDelegate {
+    let counter: Counter
+    private let list = BuddyList()
+
+    init(goal: Int) {
+        counter = Counter(goal: goal)
+    }
+
+    func stream(_ stream: XMPPStream, buddyCameOnline buddy: Buddy) async {
+        await list.stream(stream, buddyCameOnline: buddy)
+        counter.arrived(0)
+    }
+
+    func stream(_ stream: XMPPStream, buddyWentOffline buddy: Buddy) async {
+        await list.stream(stream, buddyWentOffline: buddy)
+    }
+
+    func stream(_ stream: XMPPStream, buddyChanged buddy: Buddy) async {
+        await list.stream(stream, buddyChanged: buddy)
     }
 }
