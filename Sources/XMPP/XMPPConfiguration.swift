@@ -149,7 +149,7 @@ public struct XMPPConfiguration: Sendable {
     /// Where time comes from.
     package var clock: any StreamClock = SystemClock()
     /// Where ids and nonces come from.
-    package var random: any RandomSource = SecureRandom()
+    package var random: any RandomSource = RandomReserve.shared
     /// What works the keys of SCRAM out, on a queue of its own. Its type's own method unless a test wants to hold it.
     package var derivation: @Sendable (SCRAMKeyDerivation) throws(CryptoError) -> SCRAMKeyMaterial = {
         (work) throws(CryptoError) in try work.keys()

@@ -12,23 +12,32 @@ extension RandomSource {
     /// For stanza ids, resources and nonces: needs no escaping in XML, in JIDs, in SCRAM or in a shell, and survives
     /// software that folds case.
     package func identifier() -> String {
-        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(26)
-        var pending: UInt = 0
-        var pendingBits: UInt = 0
-        for byte in bytes(16) {
-            pending = (pending << 8 | UInt(byte)) & 0xFFFF
-            pendingBits += 8
-            while pendingBits >= 5 {
-                pendingBits -= 5
-                text.append(alphabet[Int(pending >> pendingBits & 31)])
+        let octets = bytes(16)
+        return String(unsafeUninitializedCapacity: 26) { text in
+            var length = 0
+            var pending: UInt = 0
+            var pendingBits: UInt = 0
+            for byte in octets {
+                pending = (pending << 8 | UInt(byte)) & 0xFFFF
+                pendingBits += 8
+                while pendingBits >= 5, length < text.count {
+                    pendingBits -= 5
+                    text[length] = Self.character(pending >> pendingBits)
+                    length += 1
+                }
             }
+            if pendingBits > 0, length < text.count {
+                text[length] = Self.character(pending << (5 - pendingBits))
+                length += 1
+            }
+            return length
         }
-        if pendingBits > 0 {
-            text.append(alphabet[Int(pending << (5 - pendingBits) & 31)])
-        }
-        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The character for five bits (RFC 4648 §6, in lower case).
+    private static func character(_ bits: UInt) -> UInt8 {
+        let value = UInt8(bits & 31)
+        return value < 26 ? UInt8(ascii: "a") + value : UInt8(ascii: "2") + (value - 26)
     }
 
     /// A fresh UUID of version 4 (RFC 9562 §5.4), in lower case.

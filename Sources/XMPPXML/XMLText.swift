@@ -4,18 +4,20 @@
 enum XMLText {
     /// Whether the text is a name without colon (XML Names §3, NCName).
     static func isName(_ text: String) -> Bool {
-        // Most names are letters and hyphens.
-        if let first = text.utf8.first, first >= UInt8(ascii: "a"),
-            text.utf8.allSatisfy({ ($0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z")) || $0 == UInt8(ascii: "-") })
-        {
-            return true
-        }
+        if text.utf8.withContiguousStorageIfAvailable(isUsualName) == true { return true }
         var isFirst = true
         for scalar in text.unicodeScalars {
             guard isNameStart(scalar.value) || (!isFirst && isLaterNameOnly(scalar.value)) else { return false }
             isFirst = false
         }
         return !isFirst
+    }
+
+    /// Whether it is what most names are: small letters, hyphens between them.
+    private static func isUsualName(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let first = bytes.first, first != UInt8(ascii: "-") else { return false }
+        for byte in bytes where byte &- UInt8(ascii: "a") > 25 && byte != UInt8(ascii: "-") { return false }
+        return true
     }
 
     /// XML §2.3, NameStartChar without the colon.

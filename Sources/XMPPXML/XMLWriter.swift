@@ -136,7 +136,8 @@ struct XMLWriter {
     }
 
     private mutating func put(_ text: String) {
-        output.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { output.append(contentsOf: $0) }
     }
 
     private mutating func put(_ text: StaticString) {
