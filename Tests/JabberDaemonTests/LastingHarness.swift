@@ -127,7 +127,7 @@ final class LastingHarness: Sendable {
     func call(_ method: String, _ params: JSONObject = [:], account: String? = "juliet") async throws -> JSONObject {
         let client = try await client()
         var params = params
-        params["timeout"] = 20
+        params["timeout"] = params["timeout"] ?? 20
         if let account { params["session"] = ["account": .string(account)] }
         do throws(ControlError) {
             let answer = try await client.call(method, params)

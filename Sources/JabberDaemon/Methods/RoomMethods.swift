@@ -12,6 +12,7 @@ enum RoomMethods {
         let count = try call.parameters.whole("history", in: 0...10_000) ?? 0
         let session = try await call.session
         let stream = try await session.withPresence(priority: -1, isLasting: true).stream
+        await session.willStay(in: jid)
         let room = try await session.step { () throws(XMPPError) in
             try await stream.join(
                 jid, as: nickname, password: password, history: RoomHistory(maximumMessages: count))

@@ -41,6 +41,12 @@ extension AccountSession {
         }
     }
 
+    /// The account is about to enter a room to stay: whoever came in only to say something no longer leaves, or has left.
+    func willStay(in room: JID) async {
+        visits.rooms.remove(room)
+        await visits.departures[room]?.value
+    }
+
     /// The account stays in a room until it leaves.
     func stays(in room: Room, password: String?) async throws(ControlError) {
         visits.rooms.remove(room.jid)

@@ -84,8 +84,11 @@ extension XMPPStream {
                 // The session may be another one by now: what the one before has left comes first.
                 guard unsettled.isEmpty else { throw .notConnected }
                 if entry.isForRoom {
+                    guard isEstablished else { throw disconnection ?? .notConnected }
                     guard isOpen(entry, stays) else { continue }
                     try await aboutToSay(entry, in: outbox)
+                    // A new session may have begun meanwhile, in which the user is not in the room yet.
+                    guard isEstablished, isOpen(entry, stays) else { try await unsay(entry, in: outbox) }
                 }
                 try await send(entry.message)
                 written.append(entry)

@@ -46,6 +46,16 @@ extension XMPPStream {
         rooms[to]?.update { $0.accounts(for: id) }
     }
 
+    /// A message was not written after all: it waits again.
+    ///
+    /// - Throws: Always: ``XMPPError/Code/notConnected``, or what the outbox fails with.
+    func unsay(_ entry: OutboxEntry, in outbox: any Outbox) async throws(XMPPError) -> Never {
+        let account = configuration.jid.bare
+        let (id, to) = (entry.message.id ?? "", entry.message.to ?? account)
+        try await ask(outbox) { try await $0.resolve(id, to: to, of: account, isAtServer: false) }
+        throw disconnection ?? .notConnected
+    }
+
     /// Finds out what became of messages that an earlier stay in a room has left: those that the room has are done, those that it
     /// has not are sent again, and of others nobody can say.
     ///
