@@ -14,6 +14,8 @@ enum Flood: String, CaseIterable, Sendable {
     case whitespace
     /// Elements of which each has another name.
     case names
+    /// Stanzas of 19,000 elements, each with another name in one namespace that is as long as it may be.
+    case namespaces
     /// One stanza that is far too long.
     case stanza
     /// Elements within elements.
@@ -43,8 +45,9 @@ enum Flood: String, CaseIterable, Sendable {
 
     var expectation: Expectation {
         switch self {
-        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .prefixes, .buddies, .status,
-            .churn:
+        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .namespaces, .prefixes,
+            .buddies,
+            .status, .churn:
             .delivered
         case .stanza, .depth, .attributes, .elements, .header: .refused
         }
@@ -60,6 +63,7 @@ enum Flood: String, CaseIterable, Sendable {
         case .presences, .elements: 100_000
         case .whitespace: 100 * 1_024
         case .names: 2_000_000
+        case .namespaces: 100
         case .stanza: 10 * 1_024
         case .header: 1_000_000
         }
@@ -69,7 +73,9 @@ enum Flood: String, CaseIterable, Sendable {
     var isVisible: Bool {
         switch self {
         case .messages, .presences, .capabilities, .subscriptions, .buddies: true
-        case .whitespace, .names, .prefixes, .stanza, .depth, .attributes, .elements, .header, .status, .churn: false
+        case .whitespace, .names, .namespaces, .prefixes, .stanza, .depth, .attributes, .elements, .header, .status,
+            .churn:
+            false
         }
     }
 
@@ -77,7 +83,7 @@ enum Flood: String, CaseIterable, Sendable {
     var maximumGrowth: Int {
         switch self {
         case .messages, .buddies, .status: 64 * 1_024
-        case .presences, .capabilities, .subscriptions, .names: 16 * 1_024
+        case .presences, .capabilities, .subscriptions, .names, .namespaces: 16 * 1_024
         case .prefixes: 5 * 1_024
         case .churn: 2 * 1_024
         case .whitespace: 1_024
@@ -96,13 +102,15 @@ enum Flood: String, CaseIterable, Sendable {
         case .stanza, .depth, .elements: "<message from='mallory@evil.example/x'><body>"
         case .attributes: "<message from='mallory@evil.example/x'"
         case .header: "<?xml version='1.0'?><stream:stream version='1.0'"
-        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .prefixes, .buddies, .status,
-            .churn:
+        case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .namespaces, .prefixes,
+            .buddies,
+            .status, .churn:
             ""
         }
     }
 
     private static let kibibyte = String(repeating: "x", count: 1_024)
+    private static let longNamespace = "urn:" + String(repeating: "x", count: 4_092)
     private static let blank = String(repeating: " ", count: 1_024)
 
     /// One of the pieces.
@@ -120,6 +128,9 @@ enum Flood: String, CaseIterable, Sendable {
         case .whitespace: Self.blank
         case .names:
             "<message from='mallory@evil.example/x'><n\(number) xmlns='urn:example:names'/></message>"
+        case .namespaces:
+            "<message from='mallory@evil.example/x' xmlns:p='\(Self.longNamespace)'>"
+                + (0..<19_000).map { "<p:n\($0)/>" }.joined() + "</message>"
         case .stanza: Self.kibibyte
         case .depth: "<a>"
         case .attributes: " a\(number)='\(number)'"

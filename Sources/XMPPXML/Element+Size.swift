@@ -1,43 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Element {
-    /// About how many bytes the element takes in memory, with all that is in it: its values and texts, and what is needed to
-    /// find them.
+    /// Bytes of a namespace past which it counts once for an element and all that is in it; 64. Shorter ones count for each name.
+    private static let sharedNamespaceBytes = 64
+
+    /// About how many bytes of memory are held on to with the element: names, values and texts, and what is needed to find them.
+    ///
+    /// A part of what was read holds on to the whole stanza, and weighs as much. It is the one measure for all that bounds what it
+    /// keeps; for what was read it costs nothing.
     package var storedBytes: Int {
-        var sum = 0
+        var weight = Weight()
         var rest = [self]
         while let element = rest.popLast() {
             if let parsed = element.parsed {
-                sum += parsed.storedBytes
+                weight.add(parsed.stanza)
                 continue
             }
-            sum += MemoryLayout<ParsedRecord>.stride
+            weight.add(element.name)
             for attribute in element.attributes {
-                sum += MemoryLayout<ParsedRecord>.stride + attribute.value.utf8.count
+                weight.add(ElementName(attribute.name, namespace: attribute.namespace))
+                weight.bytes += attribute.value.utf8.count
             }
             for node in element.nodes {
                 switch node {
                 case .element(let child): rest.append(child)
-                case .text(let text): sum += MemoryLayout<ParsedRecord>.stride + text.utf8.count
+                case .text(let text): weight.bytes += MemoryLayout<ParsedRecord>.stride + text.utf8.count
                 }
             }
         }
-        return sum
+        return weight.bytes
     }
-}
 
-extension ParsedElement {
-    /// The bytes of the entries of the element and of what is in it, and of their values.
-    fileprivate var storedBytes: Int {
-        let end = content.upperBound
-        var sum = (end - index) * MemoryLayout<ParsedRecord>.stride
-        for place in index..<end {
-            let record = stanza.record(place)
-            switch record.kind {
-            case .element: break
-            case .attribute, .text: sum += Int(record.second)
-            }
+    /// What was counted so far.
+    private struct Weight {
+        var bytes = 0
+        private var stanzas: Set<ObjectIdentifier> = []
+        private var namespaces: Set<String> = []
+
+        /// Counts what was read, once.
+        mutating func add(_ stanza: ParsedStanza) {
+            if stanzas.insert(ObjectIdentifier(stanza)).inserted { bytes += stanza.storedBytes }
         }
-        return sum
+
+        /// Counts the name of an element or attribute.
+        mutating func add(_ name: ElementName) {
+            bytes += MemoryLayout<ParsedRecord>.stride + name.localName.utf8.count
+            let length = name.namespace.utf8.count
+            guard length <= Element.sharedNamespaceBytes || namespaces.insert(name.namespace).inserted else { return }
+            bytes += length
+        }
     }
 }

@@ -92,7 +92,9 @@ struct ElementBuilder: ~Copyable {
 
     /// The element that is complete; the next one begins.
     private mutating func takeElement() -> Element {
-        let stanza = ParsedStanza.make(records.contents, bytes.contents, names: names.known, extraNames: names.extra)
+        let stanza = ParsedStanza.make(
+            records.contents, bytes.contents, names: names.known, extraNames: names.extra,
+            nameBytes: names.bytesOfAStanza)
         names.finishStanza()
         records.removeAll(keepingCapacity: Self.keptCapacity)
         bytes.removeAll(keepingCapacity: Self.keptCapacity)

@@ -32,16 +32,19 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
         /// Names of this stanza alone, counted on from ``NameTable/maximumKnown``.
         let extraNames: [ElementName]
         let recordCount: Int
+        /// About how many bytes all of this takes.
+        let storedBytes: Int
     }
 
     /// Copies entries and bytes, both of which are empty only together.
     static func make(
         _ records: UnsafeBufferPointer<ParsedRecord>, _ bytes: UnsafeBufferPointer<UInt8>, names: [[ElementName]],
-        extraNames: [ElementName]
+        extraNames: [ElementName], nameBytes: Int
     ) -> ParsedStanza {
         let size = MemoryLayout<ParsedRecord>.stride
+        let storedBytes = records.count * size + bytes.count + nameBytes
         let buffer = create(minimumCapacity: records.count + (bytes.count + size - 1) / size) { _ in
-            Header(names: names, extraNames: extraNames, recordCount: records.count)
+            Header(names: names, extraNames: extraNames, recordCount: records.count, storedBytes: storedBytes)
         }
         buffer.withUnsafeMutablePointerToElements { start in
             if let first = records.baseAddress { start.initialize(from: first, count: records.count) }
@@ -52,6 +55,9 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
         // What `create` makes is an object of the class that it is called on.
         return unsafeDowncast(buffer, to: ParsedStanza.self)
     }
+
+    /// About how many bytes the stanza takes, with its names.
+    var storedBytes: Int { withUnsafeMutablePointerToHeader { $0.pointee.storedBytes } }
 
     /// The entry at an index that came from this stanza.
     @inline(__always)
@@ -116,7 +122,7 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
 
 /// An element within a ``ParsedStanza``.
 ///
-/// Unchecked because a `ManagedBuffer` could be written to: nothing does after ``ParsedStanza/make(_:_:names:extraNames:)``
+/// Unchecked because a `ManagedBuffer` could be written to: nothing does after ``ParsedStanza/make(_:_:names:extraNames:nameBytes:)``
 /// has returned, and nobody but this type holds one.
 struct ParsedElement: @unchecked Sendable {
     let stanza: ParsedStanza

@@ -36,12 +36,16 @@ extension StreamFramer {
             guard index < end, bytes[index] != UInt8(ascii: ">"), bytes[index] != UInt8(ascii: "/") else { break }
             guard found < limits.maximumAttributes else { return nil }
             found += 1
+            let name = index
             let equals = Self.endOfName(bytes, index, end, limits)
             guard equals > index, equals + 1 < end, bytes[equals] == UInt8(ascii: "=") else { return nil }
             let quote = bytes[equals + 1]
             guard quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") else { return nil }
             index = Self.endOfPlainRun(bytes, equals + 2, end, quote: quote)
             guard index < end, bytes[index] == quote else { return nil }
+            if index - equals - 2 > limits.maximumNamespaceBytes, Self.isDeclaration(bytes[name..<equals]) {
+                return nil
+            }
             index += 1
         }
         guard index < end else { return nil }
@@ -53,6 +57,24 @@ extension StreamFramer {
         if !isEmpty { depth += 1 }
         _ = endTag(at: index)
         return index + 1
+    }
+
+    /// Whether an attribute of this name declares a namespace: `xmlns`, or `xmlns:` and a prefix (XML Names §3).
+    private static func isDeclaration(_ name: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var place = 0
+        for byte in name.prefix(declarationStart.utf8CodeUnitCount) {
+            guard isDeclaration(byte, at: place) else { return false }
+            place += 1
+        }
+        return place >= declarationStart.utf8CodeUnitCount - 1
+    }
+
+    /// What the name of a declaration begins with; without the colon it is one too.
+    static var declarationStart: StaticString { "xmlns:" }
+
+    /// Whether a name that has this byte at a place may be that of a declaration.
+    static func isDeclaration(_ byte: UInt8, at place: Int) -> Bool {
+        place >= declarationStart.utf8CodeUnitCount || byte == declarationStart.utf8Start[place]
     }
 
     /// Where an ASCII name that begins at `start` ends; `start` when none does, or it is longer than allowed.
@@ -74,8 +96,15 @@ extension StreamFramer {
         switch state {
         case .text:
             return Self.endOfPlainRun(bytes, start, end, quote: UInt8(ascii: "<"))
+        case .value where isDeclaration:
+            let length = min(end - start, max(limits.maximumNamespaceBytes - count, 0))
+            let index = Self.endOfPlainRun(bytes, start, start + length, quote: quote)
+            count += index - start
+            return index
         case .value:
             return Self.endOfPlainRun(bytes, start, end, quote: quote)
+        case .attributeName where count < Self.declarationStart.utf8CodeUnitCount:
+            return start
         case .startName, .attributeName, .endName:
             // What is left of the name's limit bounds the run, so that one byte too many is met as any other byte.
             let length = min(end - start, max(limits.maximumNameBytes - count, 0))

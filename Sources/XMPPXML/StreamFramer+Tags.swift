@@ -42,10 +42,21 @@ extension StreamFramer {
         }
     }
 
+    private mutating func countNamespaceBytes(_ bytes: Int, _ limits: XMLLimits) throws(XMLStreamError) {
+        guard isDeclaration else { return }
+        count += bytes
+        guard count <= limits.maximumNamespaceBytes else {
+            throw .limitExceeded("a namespace of more than \(limits.maximumNamespaceBytes) bytes")
+        }
+    }
+
     /// A byte within a start tag. Returns whether it completed a unit.
     mutating func stepStartTag(_ byte: UInt8, at index: Int, _ limits: XMLLimits) throws(XMLStreamError) -> Bool {
         switch state {
-        case .startName where Self.isName(byte), .attributeName where Self.isName(byte):
+        case .attributeName where Self.isName(byte):
+            isDeclaration = isDeclaration && Self.isDeclaration(byte, at: count)
+            try countNameByte(limits)
+        case .startName where Self.isName(byte):
             try countNameByte(limits)
         case .startName, .inTag, .afterValue:
             return try stepBetweenAttributes(byte, at: index, limits)
@@ -55,8 +66,11 @@ extension StreamFramer {
             switch byte {
             case quote: state = .afterValue
             case UInt8(ascii: "<"): throw .notWellFormed("a < in an attribute")
-            case UInt8(ascii: "&"): beginReference(returningTo: .value)
-            default: break
+            case UInt8(ascii: "&"):
+                // As much as the longest character that it may stand for.
+                try countNamespaceBytes(4, limits)
+                beginReference(returningTo: .value)
+            default: try countNamespaceBytes(1, limits)
             }
         default:
             // After the slash of an empty-element tag.
@@ -84,6 +98,7 @@ extension StreamFramer {
                 throw .limitExceeded("more than \(limits.maximumAttributes) attributes of one element")
             }
             count = 0
+            isDeclaration = Self.isDeclaration(byte, at: 0)
             state = .attributeName
             try countNameByte(limits)
         }
@@ -97,6 +112,8 @@ extension StreamFramer {
             state = .beforeValue
         } else if state == .beforeValue && (byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")) {
             quote = byte
+            isDeclaration = isDeclaration && count >= Self.declarationStart.utf8CodeUnitCount - 1
+            count = 0
             state = .value
         } else {
             throw .notWellFormed("an attribute without a quoted value")

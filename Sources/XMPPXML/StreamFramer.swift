@@ -41,8 +41,10 @@ struct StreamFramer {
     var stateAfterReference = State.text
     /// The quote that ends the attribute value.
     var quote: UInt8 = 0
-    /// Bytes of the current name, matched bytes of a keyword, or brackets seen at the end of a CDATA section.
+    /// Bytes of the current name or namespace, matched bytes of a keyword, or brackets seen at the end of a CDATA section.
     var count = 0
+    /// Whether the current attribute declares a namespace, as far as its name has come.
+    var isDeclaration = false
     /// Bytes of white space before the root.
     private var leadingSpace = 0
     /// Attributes of the current tag.

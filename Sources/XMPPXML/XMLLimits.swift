@@ -13,17 +13,20 @@ public struct XMLLimits: Sendable, Hashable {
     public var maximumElements: Int
     /// Bytes of one element or attribute name, prefix included; default 1,024.
     public var maximumNameBytes: Int
+    /// Bytes of one namespace, as they are written; default 4,096, some forty times the longest in use. A reference counts as four.
+    public var maximumNamespaceBytes: Int
 
     /// Makes limits; each has the default named at its property.
     public init(
         maximumStanzaBytes: Int = 1_048_576, maximumDepth: Int = 64, maximumAttributes: Int = 256,
-        maximumElements: Int = 20_000, maximumNameBytes: Int = 1_024
+        maximumElements: Int = 20_000, maximumNameBytes: Int = 1_024, maximumNamespaceBytes: Int = 4_096
     ) {
         self.maximumStanzaBytes = maximumStanzaBytes
         self.maximumDepth = maximumDepth
         self.maximumAttributes = maximumAttributes
         self.maximumElements = maximumElements
         self.maximumNameBytes = maximumNameBytes
+        self.maximumNamespaceBytes = maximumNamespaceBytes
     }
 
     /// The largest ``maximumStanzaBytes`` that has an effect.

@@ -46,7 +46,8 @@ struct FloodTests {
         "is told of everything that is legal, refuses what is too large with policy-violation, and stays small (RFC 6120 §13.12)",
         .timeLimit(.minutes(5)),
         arguments: [
-            "messages", "presences", "capabilities", "subscriptions", "whitespace", "names", "stanza", "depth",
+            "messages", "presences", "capabilities", "subscriptions", "whitespace", "names", "namespaces", "stanza",
+            "depth",
             "attributes", "elements", "header", "prefixes", "buddies", "churn",
         ])
     func flood(_ name: String) async throws {

@@ -55,6 +55,23 @@ struct XMLLimitsTests {
         Case(
             name: "attribute name", limits: XMLLimits(maximumNameBytes: 20),
             within: padded("<a ", to: 23, "") + "=''/>", past: padded("<a ", to: 24, "") + "=''/>"),
+        Case(
+            name: "namespace", limits: XMLLimits(maximumNamespaceBytes: 20),
+            within: padded("<a xmlns='", to: 30, "'/>") + padded("<a xmlns='", to: 30, "") + "'/>",
+            past: padded("<a xmlns='", to: 31, "") + "'/>"),
+        Case(
+            name: "namespace of a prefix", limits: XMLLimits(maximumNamespaceBytes: 20),
+            within: padded("<p:a  xmlns:p=\"", to: 35, "") + "\" b=''/>",
+            past: padded("<p:a  xmlns:p=\"", to: 36, "") + "\" b=''/>"),
+        Case(
+            name: "namespace with a reference and a long character", limits: XMLLimits(maximumNamespaceBytes: 20),
+            within: padded("<a xmlns='", to: 24, "") + "&amp;é'/>",
+            past: padded("<a xmlns='", to: 25, "") + "&amp;é'/>"),
+        Case(
+            name: "namespace behind other attributes", limits: XMLLimits(maximumNamespaceBytes: 20),
+            within:
+                "<a xmln='\(padded("", to: 40, ""))' xmlnsp='\(padded("", to: 40, ""))' xmlns='u' b='&lt;23456789012345678901'/>",
+            past: "<a xmln='\(padded("", to: 40, ""))' xmlns='\(padded("", to: 21, ""))'/>"),
     ]
 
     @Test("A limit lets pass what reaches it and refuses one more, at every chunking", arguments: cases)
@@ -108,7 +125,7 @@ struct XMLLimitsTests {
         for value in [Int.min, -1, 0, 1, Int.max] {
             let limits = XMLLimits(
                 maximumStanzaBytes: value, maximumDepth: value, maximumAttributes: value, maximumElements: value,
-                maximumNameBytes: value)
+                maximumNameBytes: value, maximumNamespaceBytes: value)
             let result = ParserHarness.run(Self.header + "<a b='c'><d/></a>", limits: limits)
             #expect((result.error == nil) == (value == .max))
         }
