@@ -8,6 +8,8 @@ public enum XMLSerializationError: Error, Sendable, Hashable, CustomStringConver
     case invalidName(String)
     /// A namespace that XML reserves or that the name cannot be in (XML Names §3).
     case invalidNamespace(String)
+    /// The XML would have more than so many bytes.
+    case tooLarge(Int)
 
     /// One line for a log; has names, never values.
     public var description: String {
@@ -16,6 +18,7 @@ public enum XMLSerializationError: Error, Sendable, Hashable, CustomStringConver
             "U+\(XMLText.hexadecimal(scalar)) in the \(place) is not a character that XML allows"
         case .invalidName(let name): "'\(XMLText.printable(name))' is not a name that XML allows"
         case .invalidNamespace(let name): "'\(XMLText.printable(name))' is not a namespace that can be used here"
+        case .tooLarge(let bytes): "it has more than \(bytes) bytes as XML"
         }
     }
 }

@@ -12,29 +12,36 @@ package enum XMLSerializer {
     /// The end of a stream whose header came from ``openTag(_:contentNamespace:)``.
     package static let closeTag = "</stream:stream>"
 
+    /// Bytes past which nothing is written, unless asked for otherwise; 8,000,000. A stanza that was read has less, escaped as it
+    /// may be; but a namespace is written out wherever it changes, and a small stanza can ask for gigabytes.
+    package static let maximumBytes = 8_000_000
+
     /// The XML of an element in UTF-8.
     ///
     /// - Parameters:
     ///   - defaultNamespace: The default namespace already in force; inside a client's stream `jabber:client`.
     ///   - isInStream: Whether the prefix `stream` is declared: elements of the stream namespace then use it.
     ///   - illegalCharacters: What happens to characters in text and attribute values that XML does not allow.
+    ///   - maximumBytes: How many bytes it may have. Writing stops there, at most one value or name later.
     /// - Throws: ``XMLSerializationError``; then nothing of the element may be sent.
     package static func serialize(
         _ element: Element, defaultNamespace: String = "", isInStream: Bool = false,
-        illegalCharacters: IllegalCharacterPolicy = .reject
+        illegalCharacters: IllegalCharacterPolicy = .reject, maximumBytes: Int = Self.maximumBytes
     ) throws(XMLSerializationError) -> [UInt8] {
-        var writer = XMLWriter(isInStream: isInStream, policy: illegalCharacters)
+        var writer = XMLWriter(isInStream: isInStream, policy: illegalCharacters, maximumBytes: maximumBytes)
         try writer.write(element, defaultNamespace: defaultNamespace)
         return writer.output
     }
 
-    /// The XML of an element as a string; otherwise as ``serialize(_:defaultNamespace:isInStream:illegalCharacters:)``.
+    /// The XML of an element as a string; otherwise as
+    /// ``serialize(_:defaultNamespace:isInStream:illegalCharacters:maximumBytes:)``.
     package static func string(
         _ element: Element, defaultNamespace: String = "", isInStream: Bool = false,
-        illegalCharacters: IllegalCharacterPolicy = .reject
+        illegalCharacters: IllegalCharacterPolicy = .reject, maximumBytes: Int = Self.maximumBytes
     ) throws(XMLSerializationError) -> String {
         let bytes = try serialize(
-            element, defaultNamespace: defaultNamespace, isInStream: isInStream, illegalCharacters: illegalCharacters)
+            element, defaultNamespace: defaultNamespace, isInStream: isInStream, illegalCharacters: illegalCharacters,
+            maximumBytes: maximumBytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -45,7 +52,7 @@ package enum XMLSerializer {
     package static func openTag(
         _ header: Element, contentNamespace: String
     ) throws(XMLSerializationError) -> [UInt8] {
-        var writer = XMLWriter(isInStream: true, policy: .reject)
+        var writer = XMLWriter(isInStream: true, policy: .reject, maximumBytes: maximumBytes)
         try writer.writeOpenTag(header, contentNamespace: contentNamespace)
         return writer.output
     }

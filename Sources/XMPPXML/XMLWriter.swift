@@ -8,6 +8,8 @@ struct XMLWriter {
     /// Whether the prefix `stream` is declared.
     let isInStream: Bool
     let escaping: XMLEscaping
+    /// Bytes past which writing stops.
+    let maximumBytes: Int
     private(set) var output: [UInt8] = []
 
     /// An element whose end tag is still to be written.
@@ -19,8 +21,9 @@ struct XMLWriter {
         let defaultNamespace: String
     }
 
-    init(isInStream: Bool, policy: IllegalCharacterPolicy) {
+    init(isInStream: Bool, policy: IllegalCharacterPolicy, maximumBytes: Int) {
         self.isInStream = isInStream
+        self.maximumBytes = maximumBytes
         escaping = XMLEscaping(policy: policy)
         output.reserveCapacity(256)
     }
@@ -32,6 +35,7 @@ struct XMLWriter {
             switch current.rest.next() {
             case .text(let text):
                 try escaping.append(text, to: &output, isAttribute: false) { "text of \(current.localName)" }
+                try checkSize()
             case .element(let child):
                 guard let open = try writeStart(child, defaultNamespace: current.defaultNamespace) else { continue }
                 outer.append(current)
@@ -41,6 +45,7 @@ struct XMLWriter {
                 put(current.prefix)
                 put(current.localName)
                 put(">")
+                try checkSize()
                 guard let next = outer.popLast() else { return }
                 current = next
             }
@@ -79,9 +84,11 @@ struct XMLWriter {
         put(prefix)
         put(element.localName)
         if inner != defaultNamespace { try putNamespace("xmlns", namespace) }
+        try checkSize()
         try writeAttributes(element)
         guard !element.nodes.isEmpty else {
             put("/>")
+            try checkSize()
             return nil
         }
         put(">")
@@ -110,7 +117,12 @@ struct XMLWriter {
                 }
                 try put("ns\(number):\(attribute.name)", attribute.value, of: element)
             }
+            try checkSize()
         }
+    }
+
+    private func checkSize() throws(XMLSerializationError) {
+        guard output.count <= maximumBytes else { throw .tooLarge(maximumBytes) }
     }
 
     private mutating func putNamespace(_ name: String, _ namespace: String) throws(XMLSerializationError) {

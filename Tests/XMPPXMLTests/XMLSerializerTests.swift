@@ -152,4 +152,30 @@ struct XMLSerializerTests {
         for _ in 0..<20_000 { wide.append(Element("b", namespace: "urn:x")) }
         #expect(try XMLSerializer.serialize(wide).count == "<a xmlns='urn:x'></a>".utf8.count + 80_000)
     }
+
+    @Test(
+        "Writing stops at the bound, wherever that is reached",
+        arguments: [
+            "<a>text</a>", "<a b='value'/>", "<a xmlns='urn:x'/>", "<a><b/></a>", "<a xmlns:ns0='u' ns0:b='c'/>",
+        ])
+    func bound(_ xml: String) throws {
+        let element = try Element.parse(xml)
+        let bytes = try XMLSerializer.serialize(element, defaultNamespace: "jabber:client")
+        #expect(
+            try XMLSerializer.serialize(element, defaultNamespace: "jabber:client", maximumBytes: bytes.count) == bytes)
+        #expect(throws: XMLSerializationError.tooLarge(bytes.count - 1)) {
+            try XMLSerializer.serialize(element, defaultNamespace: "jabber:client", maximumBytes: bytes.count - 1)
+        }
+    }
+
+    @Test(
+        "A stanza of 60 KB that would be 18 MB, as its namespace is written 6,000 times, is not written, nor described")
+    func amplified() throws {
+        let names = (0..<6_000).map { _ in "<p:a/><b/>" }.joined()
+        let element = try Element.parse("<a xmlns:p='urn:\(String(repeating: "A", count: 3_000))'>\(names)</a>")
+        #expect(throws: XMLSerializationError.tooLarge(XMLSerializer.maximumBytes)) {
+            try XMLSerializer.serialize(element, defaultNamespace: "jabber:client")
+        }
+        #expect(element.description == "(element that cannot be written: it has more than 8000000 bytes as XML)")
+    }
 }

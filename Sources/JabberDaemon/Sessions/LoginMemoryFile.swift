@@ -127,6 +127,14 @@ actor LoginMemoryFile: LoginMemoryStore {
         return offered
     }
 
+    /// Bytes of features that are kept until the next login; 65,536, twenty times what usual servers have. Larger ones are learnt anew.
+    private static let maximumFeatureBytes = 65_536
+
+    private static func written(_ features: StreamFeatures?) -> JSONValue? {
+        features.flatMap { try? XMLSerializer.string($0.element, maximumBytes: maximumFeatureBytes) }.map(
+            JSONValue.string)
+    }
+
     private static func write(_ memory: LoginMemory, of account: JID, to path: String) throws(ControlError) {
         var object: JSONObject = [
             "jid": .string(account.description), "userAgent": .string(memory.userAgentID),
@@ -151,9 +159,8 @@ actor LoginMemoryFile: LoginMemoryStore {
         if let offered = memory.offered {
             object["offered"] = .object(
                 JSONObject(present: [
-                    "beforeTLS": (offered.beforeTLS?.element.description).map(JSONValue.string),
-                    "beforeLogin": (offered.beforeLogin?.element.description).map(JSONValue.string),
-                    "session": (offered.session?.element.description).map(JSONValue.string),
+                    "beforeTLS": written(offered.beforeTLS), "beforeLogin": written(offered.beforeLogin),
+                    "session": written(offered.session),
                 ]))
         }
         try PrivateFile.write(JSONValue.object(object).encodedPretty(), to: path)
