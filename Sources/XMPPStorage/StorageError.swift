@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import XMPPProtocol
+
 /// Why something could not be kept or read: which file, what failed, and what to do about it.
 ///
 /// What was to be written is not there then, and nothing else has changed: the same may be tried again, also in the same
 /// process, once the cause is gone.
-public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct StorageError: KeepingFailure, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// There is no room on the disk.
@@ -25,6 +27,8 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         case busy
         /// A rule of the tables was broken, such as that an id is there only once.
         case constraint
+        /// What was to be kept cannot be: it is too large or too deep to be read back, or there is no way to write it.
+        case unstorable
         /// The database was closed.
         case closed
         /// Anything else: a fault of this software, or memory that has run out.
@@ -49,7 +53,15 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isTemporary: Bool {
         switch code {
         case .full, .inputOutput, .readOnly, .busy: true
-        case .damaged, .newer, .foreign, .permissions, .constraint, .closed, .other: false
+        case .damaged, .newer, .foreign, .permissions, .constraint, .unstorable, .closed, .other: false
+        }
+    }
+
+    /// Whether it is what was to be kept that cannot be, however well the file is.
+    public var isFinal: Bool {
+        switch code {
+        case .unstorable, .constraint: true
+        case .full, .inputOutput, .readOnly, .damaged, .newer, .foreign, .permissions, .busy, .closed, .other: false
         }
     }
 

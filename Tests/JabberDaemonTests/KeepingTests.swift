@@ -72,6 +72,23 @@ struct DaemonKeepingTests {
         }
     }
 
+    @Test(
+        "A message that would be 18 MB in the store arrives with its text, and keeps nothing back that comes behind it")
+    func amplified() async throws {
+        try await LastingHarness.run(options: keepingServer, buddies: [Self.romeo]) { daemon in
+            let cursor = try await beginning(daemon)
+            let namespace = "urn:" + String(repeating: "A", count: 3_000)
+            let names = String(repeating: "<p:a/><b/>", count: 6_000)
+            await daemon.server.inject(
+                "<message from='romeo@example.org/orchard' type='chat' id='in-1'><body>1</body>"
+                    + "<x xmlns:p='\(namespace)'>\(names)</x></message>", into: "juliet")
+            try await say(["2"], daemon)
+            #expect(try await texts(daemon, since: cursor, 2) == ["1", "2"])
+            let history = try await daemon.call("history", ["jid": "romeo@example.org"])
+            #expect(history.objects("messages").map { $0.string("body") } == ["1", "2"])
+        }
+    }
+
     @Test("A message that is sent without a connection waits, is said to, and arrives once when there is one")
     func waits() async throws {
         try await LastingHarness.run(options: keepingServer, buddies: [Self.romeo]) { daemon in

@@ -3,6 +3,7 @@
 import Testing
 import XMPPCore
 import XMPPTestSupport
+import XMPPXML
 
 @testable import XMPPStorage
 
@@ -41,6 +42,26 @@ struct MessageArchiveTests {
         #expect(try await archive.add(all, of: fixture.romeo) == 2)
         #expect(try await archive.messages(ArchiveQuery(), of: fixture.romeo) == all.reversed())
         #expect(try await archive.messages(ArchiveQuery(), of: fixture.juliet).isEmpty)
+    }
+
+    @Test("Of a message whose extensions cannot be stored, who wrote it and its texts are")
+    func withoutExtensions() async throws {
+        let archive = try await archive()
+        var element = try fixture.message("Hark").element
+        element["id"] = "m1"
+        element.language = "en"
+        element.append(Element("subject", namespace: Namespace.client, text: "Night"))
+        element.append(
+            contentsOf: (0..<6_000).flatMap { _ in
+                [Element("a", namespace: "urn:" + String(repeating: "A", count: 3_000)), Element("b", namespace: "u")]
+            })
+        let message = try Message(element)
+        let entry = ArchivedMessage(
+            message: message, peer: fixture.juliet, isOutgoing: false, at: DateTime(millisecondsSinceEpoch: 1_000))
+        #expect(try await archive.add([entry], of: fixture.romeo) == 1)
+        let read = try #require(try await archive.messages(ArchiveQuery(), of: fixture.romeo).first?.message)
+        #expect(read.body == "Hark" && read.from == message.from && read.to == message.to && read.id == "m1")
+        #expect(read.subject == "Night" && read.element.language == "en" && read.element.children.count == 2)
     }
 
     @Test("What an archive has named is there once, and so is an own message; a stranger's ids decide nothing")

@@ -207,6 +207,7 @@ extension ControlError {
             case .newer, .foreign: .configuration
             case .full, .inputOutput, .readOnly, .damaged, .busy: .inputOutput
             case .closed: .cancelled
+            case .unstorable: .badData
             case .constraint, .other: .internalError
             }
         self.init(code, error.message, account: account)

@@ -23,8 +23,10 @@ final class StoreTrouble: Sendable {
     /// Something was kept, or could not be because of this.
     func note(_ error: StorageError?) {
         let tell = state.withLock { state -> (@Sendable (StorageError?) -> Void)? in
-            // A store that is being closed, or a rule that was broken, says nothing of the disk.
-            guard error?.code != .closed, error?.code != .constraint, state.error?.code != error?.code else {
+            // A store that is being closed, a rule that was broken, or what nobody could keep says nothing of the disk.
+            guard error?.code != .closed, error?.code != .constraint, error?.code != .unstorable,
+                state.error?.code != error?.code
+            else {
                 return nil
             }
             state.error = error

@@ -218,8 +218,13 @@ actor AccountSession {
                 self?.takeRoom(event)
                 if case .subscriptionRequest(let request) = event { self?.greet(request) }
                 feed.publish(event)
-            }, kept: { intake.kept($0) })
+            }, kept: { intake.kept($0) }, unkeepable: { [weak self] in self?.reportUnkeepable($0, $1) })
         return configuration
+    }
+
+    /// Says on standard error that a message can never be kept.
+    private nonisolated func reportUnkeepable(_ message: Element, _ error: any Error) {
+        notice?("\(account.name): warning: a message from \(message["from"] ?? "the server") was not kept: \(error)")
     }
 
     /// Takes in what happened, on the stream's executor.

@@ -61,16 +61,20 @@ package struct StreamObserver: Sendable {
 
     /// Called with each message that is to be kept, in the form in which the stream's store will get it, after its events.
     package var kept: @Sendable (Element) -> Void
+    /// Called with each of those that the store can never keep, and why; it counts as handled all the same.
+    package var unkeepable: @Sendable (Element, any Error) -> Void
 
     /// Makes an observer.
     package init(
         event: @escaping @Sendable (XMPPEvent) -> Void = { _ in },
         kept: @escaping @Sendable (Element) -> Void = { _ in },
+        unkeepable: @escaping @Sendable (Element, any Error) -> Void = { _, _ in },
         milestone: @escaping @Sendable (StreamMilestone) -> Void = { _ in },
         takesStanzas: @escaping @Sendable () -> Bool = { true }
     ) {
         self.event = event
         self.kept = kept
+        self.unkeepable = unkeepable
         self.milestone = milestone
         self.takesStanzas = takesStanzas
     }

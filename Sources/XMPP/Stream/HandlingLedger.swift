@@ -8,7 +8,39 @@ struct ArrivedStanzas: Sendable {
     /// How many.
     var count: UInt32 = 0
     /// Those among them that are messages, where somebody keeps them.
-    var messages: [Element] = []
+    private(set) var messages: [Element] = []
+    /// About how many bytes these take.
+    private(set) var bytes = 0
+
+    /// Whether there is nothing to count and nothing to keep.
+    var isEmpty: Bool { count == 0 && messages.isEmpty }
+
+    /// Makes stanzas of which nothing is kept but, perhaps, some messages.
+    init(count: UInt32 = 0, messages: [Element] = []) {
+        self.count = count
+        for message in messages { append(message) }
+    }
+
+    /// Adds a message; whoever does so counts it.
+    mutating func append(_ message: Element) {
+        messages.append(message)
+        bytes += message.storedBytes
+    }
+
+    /// Adds stanzas that arrived after these.
+    mutating func append(_ later: ArrivedStanzas) {
+        count &+= later.count
+        messages += later.messages
+        bytes += later.bytes
+    }
+
+    /// The messages one by one, the last of which counts for all stanzas: none counts that is not kept with those before it.
+    var parts: [ArrivedStanzas] {
+        guard messages.count > 1 else { return [self] }
+        var parts = messages.map { ArrivedStanzas(messages: [$0]) }
+        parts[parts.count - 1].count = count
+        return parts
+    }
 }
 
 /// Which received stanzas are still in somebody's hands, oldest first: only those before the first of them may be called
@@ -43,10 +75,7 @@ struct HandlingLedger: Sendable {
         entries[index].isDone = true
         let done = entries.prefix { $0.isDone }
         entries.removeFirst(done.count)
-        return done.reduce(into: ArrivedStanzas()) {
-            $0.count &+= $1.stanzas.count
-            $0.messages += $1.stanzas.messages
-        }
+        return done.reduce(into: ArrivedStanzas()) { $0.append($1.stanzas) }
     }
 
     /// Forgets what is still in somebody's hands.

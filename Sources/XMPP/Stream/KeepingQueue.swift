@@ -14,6 +14,14 @@ struct KeepingQueue: Sendable {
         case sending(Sending)
         /// Stanzas that count as handled when they are kept.
         case received(ArrivedStanzas)
+
+        /// What can be kept apart from each other.
+        var parts: [Job] {
+            switch self {
+            case .step, .sending: [self]
+            case .received(let stanzas): stanzas.parts.map(Job.received)
+            }
+        }
     }
 
     /// A stanza that is sent when it is kept.
@@ -35,6 +43,8 @@ struct KeepingQueue: Sendable {
     static let maximumBatch = 1_000
     /// How many stanzas may have arrived that are not kept before the stream stops reading; 1,000.
     static let maximumUnkept: UInt32 = 1_000
+    /// How many bytes of messages may have arrived that are not kept before the stream stops reading; 8 MiB.
+    static let maximumUnkeptBytes = 8 * 1_048_576
     /// How long after a failure the store is tried again, at first; 1 s. It doubles up to ``maximumRetryDelay``.
     static let firstRetryDelay: Duration = .seconds(1)
     /// How long after a failure the store is tried again at most; 30 s.
@@ -48,12 +58,16 @@ struct KeepingQueue: Sendable {
     var hasName = true
     /// How many stanzas have arrived that are not kept.
     private(set) var unkept: UInt32 = 0
+    /// About how many bytes the messages among them take.
+    private(set) var unkeptBytes = 0
     /// How many stanzas wait to be sent.
     private(set) var sendingCount: UInt32 = 0
     private var waiting: [Job] = []
     private var isBusy = false
     private var lastNumber = 0
     private var failures = 0
+    /// How many of the jobs that wait go to the store one by one, as something among them cannot be kept.
+    private var suspects = 0
     /// The count of the last acknowledgement of the session.
     private var acknowledged: UInt32?
 
@@ -63,7 +77,7 @@ struct KeepingQueue: Sendable {
     }
 
     /// Whether the stream should stop reading.
-    var isOverfull: Bool { unkept >= Self.maximumUnkept }
+    var isOverfull: Bool { unkept >= Self.maximumUnkept || unkeptBytes >= Self.maximumUnkeptBytes }
 
     /// Whether all is kept, or cannot be kept for now.
     var isSettled: Bool { !isBusy && (waiting.isEmpty || failures > 0) }
@@ -95,8 +109,16 @@ struct KeepingQueue: Sendable {
         switch job {
         case .step: break
         case .sending: sendingCount += 1
-        case .received(let stanzas): unkept &+= stanzas.count
+        case .received(let stanzas):
+            unkept &+= stanzas.count
+            unkeptBytes += stanzas.bytes
         }
+    }
+
+    /// Stanzas that arrived wait no more.
+    private mutating func leave(_ stanzas: ArrivedStanzas) {
+        unkept &-= stanzas.count
+        unkeptBytes -= stanzas.bytes
     }
 
     /// Begins to work; whoever is told so takes batches until there are no more.
@@ -114,7 +136,7 @@ struct KeepingQueue: Sendable {
             isBusy = false
             return nil
         }
-        let jobs = Array(waiting.prefix(Self.maximumBatch))
+        let jobs = Array(waiting.prefix(suspects > 0 ? 1 : Self.maximumBatch))
         waiting.removeFirst(jobs.count)
         var steps: [StreamProgress] = []
         var sent: [UnacknowledgedStanza] = []
@@ -143,12 +165,46 @@ struct KeepingQueue: Sendable {
     /// A batch was kept.
     mutating func kept(_ batch: Batch) {
         failures = 0
+        suspects = max(0, suspects - 1)
         for job in batch.jobs {
             switch job {
             case .step: break
             case .sending: sendingCount -= 1
-            case .received(let stanzas): unkept &-= stanzas.count
+            case .received(let stanzas): leave(stanzas)
             }
+        }
+    }
+
+    /// What is given up since it can never be kept.
+    struct Unkeepable: Sendable {
+        /// What is not sent.
+        var sending: Sending?
+        /// A message that arrived; it counts as handled.
+        var message: Element?
+    }
+
+    /// A batch holds something that can never be kept. Its jobs go to the store one by one, and the one that it is is given up: what
+    /// comes behind it would never be kept otherwise. The work goes on.
+    ///
+    /// - Returns: What is given up, perhaps nothing yet; `nil` where nothing can be, so that the batch has failed as any other.
+    mutating func refused(_ batch: Batch) -> Unkeepable? {
+        let parts = batch.jobs.flatMap(\.parts)
+        guard parts.count == 1, let part = parts.first else {
+            waiting = parts + waiting
+            suspects = max(suspects - batch.jobs.count, 0) + parts.count
+            return Unkeepable()
+        }
+        switch part {
+        case .step: return nil
+        case .sending(let sending):
+            sendingCount -= 1
+            suspects = max(0, suspects - 1)
+            return Unkeepable(sending: sending)
+        case .received(let stanzas):
+            guard let message = stanzas.messages.first else { return nil }
+            unkeptBytes -= stanzas.bytes
+            waiting.insert(.received(ArrivedStanzas(count: stanzas.count)), at: 0)
+            return Unkeepable(message: message)
         }
     }
 
@@ -185,10 +241,10 @@ struct KeepingQueue: Sendable {
 
     /// What has arrived and was not kept comes again, on another connection.
     mutating func forgetReceived() {
-        waiting.removeAll { job in
-            guard case .received(let stanzas) = job else { return false }
-            unkept &-= stanzas.count
-            return true
+        var rest: [Job] = []
+        for job in waiting {
+            if case .received(let stanzas) = job { leave(stanzas) } else { rest.append(job) }
         }
+        waiting = rest
     }
 }

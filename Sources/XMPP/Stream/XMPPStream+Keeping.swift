@@ -26,11 +26,33 @@ extension XMPPStream {
                 if !batch.steps.isEmpty { try await keeping.store.keep(batch.steps, of: keeping.account) }
                 kept(batch)
             } catch {
+                if (error as? any KeepingFailure)?.isFinal == true, refused(batch, error) { continue }
                 failed(batch, error)
                 break
             }
         }
         settled()
+    }
+
+    /// A batch holds what can never be kept: that is given up, and whoever waits for it is told.
+    ///
+    /// - Returns: Whether the rest can go on.
+    private func refused(_ batch: KeepingQueue.Batch, _ error: any Error) -> Bool {
+        guard let given = keeping?.refused(batch) else { return false }
+        if let sending = given.sending {
+            log(.step, "cannot keep, and does not send, a stanza: \(error)")
+            endWaiting(.failure(Self.storageFailure(error))) { $0 == .kept(sending.number) }
+            resumeSenders()
+        }
+        if let message = given.message {
+            log(.step, "cannot keep a message from \(message["from"] ?? "the server"): \(error)")
+            configuration.observer?.unkeepable(message, error)
+        }
+        return true
+    }
+
+    private static func storageFailure(_ error: any Error) -> XMPPError {
+        XMPPError(.storageFailed, "Nothing was sent: it could not be kept (\(error)).")
     }
 
     /// How many stanzas were handled; `nil` in a session in which nobody counts.
@@ -66,8 +88,7 @@ extension XMPPStream {
     private func failed(_ batch: KeepingQueue.Batch, _ error: any Error) {
         guard let (given, delay) = keeping?.failed(batch) else { return }
         log(.step, "cannot keep: \(error)")
-        let failure = XMPPError(.storageFailed, "Nothing was sent: it could not be kept (\(error)).")
-        for sending in given { endWaiting(.failure(failure)) { $0 == .kept(sending.number) } }
+        for sending in given { endWaiting(.failure(Self.storageFailure(error))) { $0 == .kept(sending.number) } }
         resumeSenders()
         if case .ended = phase { return endKeeping() }
         keepingRetry = configuration.clock.schedule(after: delay, on: executor) { [weak self] in

@@ -110,7 +110,7 @@ extension XMPPStream {
     func endTurn() {
         flush()
         keepName()
-        guard !deliveries.isEmpty || arrived > 0 || !arrivedMessages.isEmpty else { return }
+        guard !deliveries.isEmpty || !arrived.isEmpty else { return }
         var batch = deliveries
         deliveries = []
         expectedDeliveries = min(batch.count, Self.maximumExpectedDeliveries)

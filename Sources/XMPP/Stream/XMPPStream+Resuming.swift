@@ -104,20 +104,19 @@ extension XMPPStream {
         // What is left to the server comes again, from the server.
         guard !machine.management.isLeavingTheRest else { return }
         // Before the server has agreed, nothing is counted (XEP-0198 §4); messages are kept all the same.
-        if machine.management.isOn { arrived &+= 1 }
+        if machine.management.isOn { arrived.count &+= 1 }
         guard keeping != nil, isReported, element.localName == "message" else { return }
         var message = element
         if message["from"] == nil { message["from"] = account.bare.description }
-        arrivedMessages.append(message)
+        arrived.append(message)
         configuration.observer?.kept(message)
     }
 
     /// Hands the events of the present turn out together with the stanzas behind them.
     func handOut(_ batch: inout [EventDelivery]) {
-        guard arrived > 0 || !arrivedMessages.isEmpty else { return }
-        let stanzas = ArrivedStanzas(count: arrived, messages: arrivedMessages)
-        arrived = 0
-        arrivedMessages = []
+        guard !arrived.isEmpty else { return }
+        let stanzas = arrived
+        arrived = ArrivedStanzas()
         guard configuration.stanzaHandling == .whenDelegatesAreDone else { return handled(stanzas) }
         let id = ledger.handOut(stanzas)
         // Without events this is the last reference, and the stanzas are handled when those before them are.
@@ -128,7 +127,7 @@ extension XMPPStream {
     /// The delegates are done with what was handed out under an id.
     func finishedHandling(_ id: Int) {
         let stanzas = ledger.finished(id)
-        if stanzas.count > 0 || !stanzas.messages.isEmpty { handled(stanzas) }
+        if !stanzas.isEmpty { handled(stanzas) }
         endTurn()
         settled()
     }

@@ -109,9 +109,7 @@ public actor XMPPStream {
     /// Stanzas that are in the delegates' hands.
     var ledger = HandlingLedger()
     /// Stanzas received in the present turn and not handed out yet.
-    var arrived: UInt32 = 0
-    /// The messages among them, where somebody keeps them.
-    var arrivedMessages: [Element] = []
+    var arrived = ArrivedStanzas()
     /// What waits to be kept before it counts; `nil` where nothing is kept.
     var keeping: KeepingQueue?
     /// Tries again to keep what could not be kept.

@@ -33,8 +33,18 @@ public protocol StreamStateStore: Sendable {
     /// The steps of one account come one call after another.
     ///
     /// - Throws: Whatever the store cannot do. The senders among the steps fail with it, and their stanzas are not sent; the
-    ///   other steps are brought again after a while.
+    ///   other steps are brought again after a while. A ``KeepingFailure`` may say that this is of no use.
     func keep(_ steps: [StreamProgress], of account: JID) async throws
+}
+
+/// An error of a ``StreamStateStore`` that says whether it is worth trying again.
+///
+/// A store that refuses one stanza for good would otherwise be asked for ever, and nothing that comes behind it would be kept.
+public protocol KeepingFailure: Error {
+    /// Whether what was to be kept can never be kept as it is, for instance as it is too large. It is found among the steps and
+    /// given up: a message that arrived counts as handled, a sender is told, and the rest is kept. Other errors pass, as a full disk
+    /// does: the same steps are brought again.
+    var isFinal: Bool { get }
 }
 
 extension StreamStateStore {

@@ -141,6 +141,7 @@ extension StorageError {
             case SQLITE_CANTOPEN: (.permissions, "it cannot be opened; look at its owner and mode, and at its folder")
             case SQLITE_PERM, SQLITE_AUTH: (.permissions, "access is refused; look at its owner and mode")
             case SQLITE_BUSY, SQLITE_LOCKED: (.busy, "another process uses it; end that, or try again")
+            case SQLITE_TOOBIG: (.unstorable, "what is to be kept is too large")
             case SQLITE_CONSTRAINT: (.constraint, "a rule of its tables is broken")
             default: (.other, "this should not happen")
             }

@@ -56,7 +56,7 @@ public final class MessageArchive: Sendable {
                     """, .text(name.by.description), .text(name.id), .text(account.bare.description),
                     .text(entry.peer.description), .text(originID))
             }
-            let stanza = try StoredStanza.bytes(entry.message.element, file: connection.file)
+            let stanza = try StoredStanza.bytes(entry.message, file: connection.file)
             let isNew = try connection.execute(
                 """
                 INSERT INTO message

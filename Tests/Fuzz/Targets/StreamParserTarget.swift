@@ -33,7 +33,7 @@ extension FuzzTarget {
         let parser = XMLStreamParser(
             limits: XMLLimits(
                 maximumStanzaBytes: 600, maximumDepth: 8, maximumAttributes: 6, maximumElements: 12,
-                maximumNameBytes: 40))
+                maximumNameBytes: 40, maximumNamespaceBytes: 60))
         var result = XMLStreamParser.Outcome()
         var position = 0
         while position < bytes.count && result.error == nil {

@@ -12,11 +12,14 @@ import XMPPXML
 /// A store that notes what it is told, and refuses as long as it is told to.
 private final class FussyStore: StreamStateStore {
     struct Refusal: Error {}
+    /// Like a store for which one stanza is too large.
+    struct Final: KeepingFailure { let isFinal = true }
 
     private struct State {
         var steps: [StreamProgress] = []
         var refuses = false
         var refusesToSay = false
+        var unkeepable: String?
     }
 
     private let state = Locked(State())
@@ -33,6 +36,9 @@ private final class FussyStore: StreamStateStore {
         self.found = found
     }
 
+    /// From now on it never keeps steps with this id in them.
+    func refuseForGood(_ id: String) { state.withLock { $0.unkeepable = id } }
+
     func refuseToSay(_ refuses: Bool) { state.withLock { $0.refusesToSay = refuses } }
 
     func state(of account: JID) async throws -> StreamState? {
@@ -45,6 +51,17 @@ private final class FussyStore: StreamStateStore {
     func keep(_ steps: [StreamProgress], of account: JID) async throws {
         try state.withLock { state in
             if state.refuses { throw Refusal() }
+            for step in steps {
+                switch step {
+                case .received(let messages, _):
+                    if messages.contains(where: { $0["id"] == state.unkeepable && $0["id"] != nil }) { throw Final() }
+                case .sent(let stanzas):
+                    if stanzas.contains(where: { $0.element["id"] == state.unkeepable && $0.element["id"] != nil }) {
+                        throw Final()
+                    }
+                case .began, .named, .acknowledged, .settled, .handedBack, .refused: break
+                }
+            }
             state.steps += steps
         }
     }
@@ -110,6 +127,28 @@ struct KeepingTests {
         #expect(steps.contains { if case .named = $0 { true } else { false } })
         #expect(store.sent.contains("out") && store.arrived == ["in"])
         #expect(steps.contains { if case .acknowledged = $0 { true } else { false } })
+        await server.stop()
+    }
+
+    @Test("A message that can never be kept counts as handled, and what comes behind it is kept, told and acknowledged")
+    func unkeepable() async throws {
+        store.refuseForGood("poison")
+        let (server, client, recorder) = try await session { $0.requestsAcknowledgementEvery = 1 }
+        try await client.start()
+        for id in ["before", "poison", "behind"] {
+            try await server.send(
+                Message(to: try JID("romeo@example.net/orchard"), body: id, id: id), as: "juliet")
+        }
+        await recorder.heard("message juliet@example.net/balcony behind")
+        try await client.send(message("out"))
+        try await client.waitUntilHandled()
+        #expect(store.arrived == ["before", "behind"] && store.sent.contains("out"))
+        let error = await #expect(throws: XMPPError.self) { try await client.send(message("poison")) }
+        #expect(error?.code == .storageFailed)
+        try await client.send(message("more"))
+        #expect(store.sent.contains("more"))
+        await client.stop()
+        #expect(store.handled >= 3)
         await server.stop()
     }
 
@@ -249,151 +288,5 @@ struct KeepingTests {
         #expect(await stream.keepingRetry == nil)
         #expect(await stream.keeping?.unkept == 0)
         await server.stop()
-    }
-}
-
-@Suite("The queue of what is to be kept")
-struct KeepingQueueTests {
-    private func queue() throws -> KeepingQueue {
-        KeepingQueue(FussyStore(), of: try JID("romeo@example.net"))
-    }
-
-    private func sending(_ id: String, _ number: Int) -> KeepingQueue.Job {
-        let element = Element("message", namespace: Namespace.client, attributes: ["id": id])
-        return .sending(
-            KeepingQueue.Sending(
-                element: element, bytes: [], time: DateTime(millisecondsSinceEpoch: 0), number: number))
-    }
-
-    private func arrived(_ count: UInt32, _ ids: String...) -> KeepingQueue.Job {
-        .received(
-            ArrivedStanzas(
-                count: count,
-                messages: ids.map { Element("message", namespace: Namespace.client, attributes: ["id": $0]) }))
-    }
-
-    @Test("What comes together goes to the store together, in order, and counts on from what was handled")
-    func batch() throws {
-        var queue = try queue()
-        for job in [
-            sending("a", 1), sending("b", 2), arrived(3, "x"), .step(.acknowledged(7)), sending("c", 3), arrived(2),
-        ] { queue.add(job) }
-        let (begins, again) = (queue.begin(), queue.begin())
-        #expect(begins && !again)
-        let taken = queue.take(handled: .max)
-        let batch = try #require(taken)
-        #expect(batch.steps.count == 5)
-        #expect(batch.steps[2] == .acknowledged(7))
-        guard case .sent(let first) = batch.steps[0], case .received(let messages, let handled) = batch.steps[1],
-            case .received(let none, let last) = batch.steps[4]
-        else { return #expect(Bool(false), "\(batch.steps)") }
-        #expect(first.map { $0.element["id"] } == ["a", "b"] && messages.map { $0["id"] } == ["x"])
-        #expect(handled == 2 && none.isEmpty && last == 4, "modulo 2^32")
-        #expect(queue.sendingCount == 3 && queue.unkept == 5 && !queue.isSettled)
-        queue.kept(batch)
-        let more = queue.take(handled: 0)
-        #expect(more == nil && queue.isSettled)
-        #expect(queue.sendingCount == 0 && queue.unkept == 0)
-    }
-
-    @Test("Where nobody counts, messages are kept all the same, and nothing else")
-    func uncounted() throws {
-        var queue = try queue()
-        queue.add(arrived(1, "x"))
-        queue.add(arrived(1))
-        _ = queue.begin()
-        let steps = queue.take(handled: nil)?.steps ?? []
-        #expect(steps.count == 1)
-        guard case .received(let messages, nil) = steps.first else { return #expect(Bool(false), "\(steps)") }
-        #expect(messages.map { $0["id"] } == ["x"])
-    }
-
-    @Test(
-        "What could not be kept is tried again after 1 s, twice as long each time, at most 30 s; senders are told at once"
-    )
-    func failures() throws {
-        var queue = try queue()
-        var delays: [Duration] = []
-        for round in 1...7 {
-            queue.add(sending("a", round))
-            if round == 1 { queue.add(arrived(1, "x")) }
-            _ = queue.begin()
-            let taken = queue.take(handled: 0)
-            let batch = try #require(taken)
-            let (given, retry) = queue.failed(batch)
-            #expect(given.map(\.number) == [round])
-            delays.append(retry)
-        }
-        #expect(delays == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
-        #expect(queue.isSettled && queue.unkept == 1 && queue.sendingCount == 0)
-        queue.forgetReceived()
-        let begins = queue.begin()
-        #expect(queue.unkept == 0 && !begins)
-    }
-
-    @Test("The stream reads no more when a thousand stanzas wait to be kept")
-    func overfull() throws {
-        var queue = try queue()
-        queue.add(arrived(KeepingQueue.maximumUnkept - 1))
-        #expect(!queue.isOverfull)
-        queue.add(arrived(1))
-        #expect(queue.isOverfull)
-    }
-
-    @Test("An answer that nobody waits for is not given up when the store refuses, but tried again")
-    func replies() throws {
-        var queue = try queue()
-        queue.add(sending("reply", 0))
-        queue.add(sending("a", 1))
-        _ = queue.begin()
-        let taken = queue.take(handled: 0)
-        let batch = try #require(taken)
-        let (given, _) = queue.failed(batch)
-        #expect(given.map(\.number) == [1] && queue.sendingCount == 1)
-        _ = queue.begin()
-        guard case .sent(let stanzas) = queue.take(handled: 0)?.steps.first else { return #expect(Bool(false)) }
-        #expect(stanzas.map { $0.element["id"] } == ["reply"])
-    }
-
-    @Test("An acknowledgement that says nothing new is not kept, and a later one takes the place of the one that waits")
-    func acknowledgements() throws {
-        var queue = try queue()
-        for count: UInt32 in [1, 1, 2, 3, 3] { queue.add(.step(.acknowledged(count))) }
-        _ = queue.begin()
-        #expect(queue.take(handled: 0)?.steps == [.acknowledged(3)])
-        queue.add(.step(.acknowledged(3)))
-        #expect(queue.take(handled: 0) == nil)
-        let state = StreamState(jid: try JID("romeo@example.net/a"), id: nil)
-        for step in [StreamProgress.began(state), .acknowledged(3)] { queue.add(.step(step)) }
-        _ = queue.begin()
-        #expect(queue.take(handled: 0)?.steps == [.began(state), .acknowledged(3)], "a new session counts anew")
-    }
-
-    @Test("After a failure only a sender that waits makes the store try before its time")
-    func urgency() throws {
-        var queue = try queue()
-        #expect(queue.isUrgent(arrived(1)) && queue.isUrgent(.step(.acknowledged(1))))
-        queue.add(arrived(1, "x"))
-        _ = queue.begin()
-        let taken = queue.take(handled: 0)
-        _ = queue.failed(try #require(taken))
-        #expect(!queue.isUrgent(arrived(1)) && !queue.isUrgent(.step(.acknowledged(1))))
-        #expect(!queue.isUrgent(sending("reply", 0)) && queue.isUrgent(sending("a", 1)))
-    }
-
-    @Test("What was refused is given up with the stream, and what the store is at work on is not")
-    func givenUp() throws {
-        var queue = try queue()
-        queue.add(arrived(1, "x"))
-        queue.add(sending("reply", 0))
-        _ = queue.begin()
-        let taken = queue.take(handled: 0)
-        queue.add(.step(.acknowledged(9)))
-        queue.giveUp()
-        #expect(queue.isAtWork && !queue.isSettled)
-        _ = queue.failed(try #require(taken))
-        queue.giveUp()
-        let begins = queue.begin()
-        #expect(!begins && queue.unkept == 0 && queue.sendingCount == 0)
     }
 }
