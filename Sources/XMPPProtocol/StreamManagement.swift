@@ -65,8 +65,8 @@ package struct StreamManagement: Sendable, Equatable {
         handled = state.handled
         acknowledged = state.acknowledged
         sent = state.sent
-        queue = state.unacknowledged.map { Entry(stanza: $0, bytes: Self.assumedBytes) }
-        unacknowledgedBytes = queue.count * Self.assumedBytes
+        queue = state.unacknowledged.map { Entry(stanza: $0, bytes: Self.bytes($0.element)) }
+        unacknowledgedBytes = queue.reduce(0) { $0 + $1.bytes }
         guard acknowledge(h) else { return nil }
     }
 
@@ -125,6 +125,11 @@ package struct StreamManagement: Sendable, Equatable {
 
     /// Bytes that a stanza is taken to need where nobody has counted.
     package static let assumedBytes = 256
+
+    /// How many bytes a stanza of an earlier connection had on the wire.
+    private static func bytes(_ element: Element) -> Int {
+        (try? StreamFraming.document.serialize(element, illegalCharacters: .replace))?.count ?? assumedBytes
+    }
 
     /// Notes that a first-level element was written. Only stanzas count (XEP-0198 §4).
     ///

@@ -40,6 +40,18 @@ struct StreamManagementTests {
             management.received(Element("r", namespace: Namespace.streamManagement)) == .answer(acknowledgement("7")))
     }
 
+    @Test("a session that is taken up owes the bytes that its stanzas had on the wire, not a guess")
+    func resumedBytes() throws {
+        let message = Element("message", namespace: Namespace.client, text: String(repeating: "x", count: 100_000))
+        let state = StreamState(
+            jid: try JID("romeo@example.net/orchard"), id: "s", handled: 0, acknowledged: 0,
+            unacknowledged: [UnacknowledgedStanza(message), UnacknowledgedStanza(message)])
+        let management = try #require(StreamManagement(resuming: state, handledByServer: 0))
+        #expect((200_000..<200_100).contains(management.unacknowledgedBytes))
+        let half = try #require(StreamManagement(resuming: state, handledByServer: 1))
+        #expect(2 * half.unacknowledgedBytes == management.unacknowledgedBytes)
+    }
+
     @Test("only message, presence and iq of the content namespace count", arguments: ["a", "r", "other"])
     func counts(name: String) {
         var management = StreamManagement(sent: 0, acknowledged: 0, handled: 0)

@@ -19,9 +19,11 @@ extension XMPPEvent {
         case .roster(.changed(.updated(let item), _)): item.storedBytes
         case .blockList(.blocked(let jids)), .blockList(.unblocked(let jids)):
             jids.count * MemoryLayout<JID>.stride
+        case .buddyCameOnline(let buddy), .buddyChanged(let buddy), .buddyWentOffline(let buddy):
+            buddy.resources.count * MemoryLayout<Buddy.Resource>.stride
+                + (buddy.best?.presence.element.storedBytes ?? 0)
         case .roster(.unchanged), .roster(.changed(.removed, _)), .blockList(.cleared), .connected, .serverKeyChanged,
-            .authenticated, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .interrupted, .resumed, .notResumed,
-            .disconnected:
+            .authenticated, .interrupted, .resumed, .notResumed, .disconnected:
             0
         }
     }
@@ -33,9 +35,18 @@ extension RoomEvent {
         switch self {
         case .message(let message): message.message.element.storedBytes
         case .subject(let subject, _): subject?.utf8.count ?? 0
-        case .joined, .refused, .occupantJoined, .occupantChanged, .occupantLeft, .nicknameChanged,
-            .configurationChanged, .left:
-            0
+        case .joined(let occupant), .occupantJoined(let occupant), .occupantChanged(let occupant),
+            .nicknameChanged(_, let occupant):
+            occupant.storedBytes
+        case .occupantLeft(let occupant, let departure): occupant.storedBytes + departure.storedBytes
+        case .left(let departure): departure.storedBytes
+        case .refused(let error): error.text?.utf8.count ?? 0
+        case .configurationChanged(let codes): codes.count * MemoryLayout<Int>.stride
         }
     }
+}
+
+extension RoomDeparture {
+    /// As ``XMPPEvent/storedBytes``.
+    fileprivate var storedBytes: Int { (reason?.utf8.count ?? 0) + (actor?.utf8.count ?? 0) }
 }

@@ -57,12 +57,17 @@ struct EventQueueTests {
         presence.from = juliet
         let message = Message(to: juliet, body: text)
         let item = RosterItem(jid: juliet, name: text)
+        var departure = RoomDeparture(.kicked)
+        departure.reason = text
+        let occupant = Occupant("nurse", Presence())
+        let room = Room(try JID("chamber@conference.example.net"), nickname: "romeo", hub: EventHub())
         let events: [XMPPEvent] = [
             .message(message), .messageBounced(message, StanzaError(.badRequest, kind: .modify)), .presence(presence),
             .carbon(MessageCarbon(.received, message)), .subscriptionRequest(presence),
             .receipt(messageID: text, from: juliet),
             .displayed(messageID: text, from: juliet), .invitation(RoomInvitation(juliet, reason: text)),
             .roster(.received([item], version: nil)), .roster(.changed(.updated(item), version: nil)),
+            .room(room, .left(departure)), .room(room, .occupantLeft(occupant, departure)),
         ]
         for event in events { #expect((5_000...6_500).contains(event.storedBytes), "\(event.storedBytes)") }
         #expect(XMPPEvent.connected.storedBytes == 0)

@@ -23,6 +23,29 @@ struct ArchiveTests {
         return (server, stream)
     }
 
+    @Test("A page has so many messages as were asked for, and so many bytes as a page may have; one more is a failure")
+    func excess() throws {
+        let result = try #require(
+            ArchiveResult(
+                Element.parse(
+                    "<result xmlns='urn:xmpp:mam:2' id='1'><forwarded xmlns='urn:xmpp:forward:0'>"
+                        + "<delay xmlns='urn:xmpp:delay' stamp='2026-01-01T00:00:00Z'/>"
+                        + "<message xmlns='jabber:client' from='juliet@example.net'><body>x</body></message>"
+                        + "</forwarded></result>")))
+        var counted = ArchiveCollector(archive: nil, requestID: "r", maximum: 2)
+        for _ in 0..<2 { counted.add(result, bytes: 1) }
+        #expect(counted.excess == nil && counted.results.count == 2)
+        counted.add(result, bytes: 1)
+        #expect(counted.excess?.contains("2 messages") == true && counted.results.count == 2)
+        var weighed = ArchiveCollector(archive: nil, requestID: "r", maximum: 50)
+        for _ in 0..<2 { weighed.add(result, bytes: XMPPStream.maximumArchivePageBytes / 2) }
+        #expect(weighed.excess == nil)
+        weighed.add(result, bytes: 1)
+        #expect(weighed.excess?.contains("67108864 bytes") == true && weighed.results.count == 2)
+        weighed.add(result, bytes: 0)
+        #expect(weighed.results.count == 2, "nothing is left out in the middle")
+    }
+
     @Test("Messages come oldest first, page by page, each once", arguments: [1, 3, 7, 50])
     func pages(_ size: Int) async throws {
         let (server, stream) = try await archived(7)

@@ -63,6 +63,20 @@ struct CapabilitiesTests {
         #expect(cache[all[0]] == nil && cache[all[1]] != nil && cache[last] != nil)
     }
 
+    @Test(
+        "information that is larger than usual ones are by far is not remembered, as somebody else chooses how large it is"
+    )
+    func size() throws {
+        let cache = CapabilitiesCache()
+        for (bytes, isKept) in [(4_000, true), (CapabilitiesCache.maximumEntryBytes, false)] {
+            let information = DiscoveryInformation(
+                identities: [], features: ["urn:example:" + String(repeating: "x", count: bytes)])
+            let claim = try Self.claim(.entityCapabilities2, over: information)
+            cache.store(information, for: claim)
+            #expect((cache[claim] != nil) == isKept)
+        }
+    }
+
     @Test("a hash function that nobody knows, or that XEP-0300 forbids, makes no claim")
     func functions() {
         var presence = Presence()

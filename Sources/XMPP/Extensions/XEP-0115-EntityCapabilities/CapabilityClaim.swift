@@ -3,6 +3,7 @@
 internal import SocketIO
 internal import XMPPCore
 internal import XMPPCrypto
+internal import XMPPXML
 
 /// What a presence claims by a hash, and where the information behind it can be asked for.
 struct CapabilityClaim: Hashable, Sendable {
@@ -61,6 +62,9 @@ extension Digest {
 final class CapabilitiesCache: Sendable {
     /// How many hashes are remembered; 1,000. A further one replaces the oldest.
     static let maximumEntries = 1_000
+    /// Bytes of the information behind a hash that is remembered; 16 KiB, some ten times what usual clients have. Somebody else
+    /// chooses it: larger ones are asked for again.
+    static let maximumEntryBytes = 16_384
 
     private struct Key: Hashable, Sendable {
         let rules: CapabilityClaim.Rules
@@ -83,8 +87,23 @@ final class CapabilitiesCache: Sendable {
 
     /// Remembers what a claim stands for, if it is met (XEP-0115 §5.4).
     func store(_ information: DiscoveryInformation, for claim: CapabilityClaim) {
-        guard claim.isMet(by: information) else { return }
+        guard information.storedBytes <= Self.maximumEntryBytes, claim.isMet(by: information) else { return }
         entries.withLock { $0.store(information, for: Key(claim)) }
+    }
+}
+
+extension DiscoveryInformation {
+    /// About how many bytes it takes.
+    var storedBytes: Int {
+        var bytes = features.reduce(0) { $0 + MemoryLayout<String>.stride + $1.utf8.count }
+        for identity in identities {
+            bytes += MemoryLayout<Identity>.stride + identity.category.utf8.count + identity.type.utf8.count
+            bytes += (identity.name?.utf8.count ?? 0) + (identity.language?.utf8.count ?? 0)
+        }
+        // Forms that were read hold on to the whole answer, which is counted once.
+        var wrapper = Element("query", namespace: Self.namespace)
+        wrapper.append(contentsOf: extensions)
+        return bytes + wrapper.storedBytes
     }
 }
 

@@ -14,16 +14,44 @@ struct ArchiveCollector: Sendable {
     /// How many results were asked for.
     let maximum: Int
     /// What came.
-    var results: [ArchiveResult] = []
-    /// Whether more came than was asked for.
-    var isOverfull = false
+    private(set) var results: [ArchiveResult] = []
+    /// About how many bytes that takes.
+    private var bytes = 0
+    /// Why not all is there that came, as a sentence; `nil` where it is.
+    private(set) var excess: String?
     /// Whether the answer has come, after which nothing belongs to it any more.
     var isClosed = false
+
+    init(archive: JID?, requestID: String, maximum: Int) {
+        self.archive = archive
+        self.requestID = requestID
+        self.maximum = maximum
+    }
+
+    /// Takes what came, where there is room for it.
+    ///
+    /// - Parameter bytes: About how many bytes of memory it takes.
+    mutating func add(_ result: ArchiveResult, bytes: Int) {
+        guard excess == nil else { return }
+        guard results.count < maximum else {
+            excess = "The archive sent more than the \(maximum) messages that were asked for."
+            return
+        }
+        guard bytes <= XMPPStream.maximumArchivePageBytes - self.bytes else {
+            excess =
+                "The archive sent more than \(XMPPStream.maximumArchivePageBytes) bytes; ask for fewer messages at once."
+            return
+        }
+        results.append(result)
+        self.bytes += bytes
+    }
 }
 
 extension XMPPStream {
     /// How many messages a page of an archive has at most; 500.
     public static let maximumArchivePage = 500
+    /// How many bytes of memory a page of an archive takes at most; 64 MiB, more than fifty stanzas of the largest size.
+    public static let maximumArchivePageBytes = 64 * 1_048_576
 
     /// Asks an archive for a page of messages (XEP-0313).
     ///
@@ -35,7 +63,7 @@ extension XMPPStream {
     ///   - page: Which page; it has at most ``maximumArchivePage`` messages, 50 unless said otherwise.
     ///   - timeout: How long to wait for it.
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; with ``XMPPError/Code/overflow`` when the archive sends more than was
-    ///   asked for.
+    ///   asked for, or more than ``maximumArchivePageBytes``: a smaller page may be had then.
     public func archivePage(
         _ filter: ArchiveFilter = ArchiveFilter(), of archive: JID? = nil, page: ResultSetRequest = ResultSetRequest(),
         timeout: Duration = .seconds(60)
@@ -52,9 +80,7 @@ extension XMPPStream {
         let request = IQ(.set, to: archive, payload: query)
         let answer = try await self.answer(to: try await ask(request, id: id), asked: archive, timeout: timeout)
         let collected = archiveQueries[id]
-        if collected?.isOverfull == true {
-            throw XMPPError(.overflow, "The archive sent more than the \(maximum) messages that were asked for.")
-        }
+        if let excess = collected?.excess { throw XMPPError(.overflow, excess) }
         guard let end = answer.payload, end.isNamed("fin", namespace: ArchiveFilter.namespace) else {
             throw XMPPError(
                 StanzaError(.undefinedCondition, kind: .cancel, text: "the archive does not say where its answer ends"),
@@ -86,11 +112,7 @@ extension XMPPStream {
         // The own archive is the account's, whose bare address is also what no address means (RFC 6120 §8.1.2.1).
         guard from == query.archive ?? account.bare else { return }
         guard let message = ArchiveResult(result) else { return }
-        if query.results.count < query.maximum {
-            archiveQueries[name]?.results.append(message)
-        } else {
-            archiveQueries[name]?.isOverfull = true
-        }
+        archiveQueries[name]?.add(message, bytes: result.storedBytes)
     }
 
     /// The answer to a request has come: what an archive sends behind it does not belong to it.
