@@ -49,9 +49,16 @@ enum BuddyList {
     static func changes(from old: JSONObject, to new: JSONObject) -> [JSONObject] {
         let before = Records(old, "contacts", []).rows
         let after = Records(new, "contacts", []).rows
-        let gone = before.filter { row in !after.contains { $0["jid"] == row["jid"] } }.map { row in
+        let (known, present) = (byAddress(before), byAddress(after))
+        let gone = before.filter { present[address($0)] == nil }.map { row in
             JSONObject(present: ["jid": row["jid"], "name": row["name"], "online": false, "show": "offline"])
         }
-        return after.filter { row in !before.contains(row) } + gone
+        return after.filter { known[address($0)] != $0 } + gone
+    }
+
+    private static func address(_ row: JSONObject) -> String { row["jid"]?.stringValue ?? "" }
+
+    private static func byAddress(_ rows: [JSONObject]) -> [String: JSONObject] {
+        Dictionary(rows.map { (address($0), $0) }, uniquingKeysWith: { _, last in last })
     }
 }
