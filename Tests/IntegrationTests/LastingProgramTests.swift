@@ -183,6 +183,28 @@ struct LastingProgramTests {
         }
     }
 
+    @Test(
+        "A signal ends a command that waits for the daemon's answer, and not what it has asked for",
+        arguments: [("INT", "130"), ("TERM", "143"), ("HUP", "143")])
+    func interrupted(_ signal: String, _ code: String) async throws {
+        try await scene { server, home async throws in
+            #expect(try await home.run("daemon", "start").code == 0)
+            #expect(try await home.run("connect").code == 0)
+            // Romeo sends no receipts. Without job control the shell would let it ignore SIGINT.
+            let script = """
+                set -m; "$0" send romeo@example.org hi --id waits --until device & echo $! >"$HOME/pid"; wait $!; echo "rc $?"
+                """
+            async let run = home.shell(script)
+            _ = try await server.firstElement(from: "juliet") { $0["id"] == "waits" }
+            let kill = #"until [ -s "$HOME/pid" ]; do :; done; kill -\#(signal) "$(cat "$HOME/pid")""#
+            #expect(try await home.shell(kill).code == 0)
+            #expect(try await run.output.split(separator: "\n").last == "rc \(code)")
+            let again = try await home.run("send", "romeo@example.org", "hi", "--id", "waits", "-g", "state")
+            #expect(again.output == "server\n")
+            #expect(try await home.run("daemon", "stop").code == 0)
+        }
+    }
+
     @Test("Another user gets nothing, even where the file would let it in", .enabled(if: geteuid() == 0))
     func foreignUser() async throws {
         try await scene { server, home async throws in
