@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension String {
+    /// Whether the two have the same octets. To XML, texts that only look alike are different ones; to `==` they are equal.
+    package func hasSameOctets(as other: String) -> Bool {
+        utf8.withContiguousStorageIfAvailable { other.utf8.hasOctets($0) } ?? utf8.elementsEqual(other.utf8)
+    }
+}
+
 extension String.UTF8View {
     /// Whether these are the octets of a piece of memory.
     package func hasOctets(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -76,14 +76,14 @@ struct XMLWriter {
         if namespace == Element.xmlNamespace {
             // Never a default namespace (XML Names §3).
             prefix = "xml:"
-        } else if namespace != defaultNamespace {
+        } else if !namespace.hasSameOctets(as: defaultNamespace) {
             // RFC 6120 §4.8.5: the stream namespace has its prefix, everything else is prefix-free.
             if isInStream && namespace == Element.streamNamespace { prefix = "stream:" } else { inner = namespace }
         }
         put("<")
         put(prefix)
         put(element.localName)
-        if inner != defaultNamespace { try putNamespace("xmlns", namespace) }
+        if !inner.hasSameOctets(as: defaultNamespace) { try putNamespace("xmlns", namespace) }
         try checkSize()
         try writeAttributes(element)
         guard !element.nodes.isEmpty else {
@@ -109,7 +109,7 @@ struct XMLWriter {
                 try put("xml:" + attribute.name, attribute.value, of: element)
             case let namespace:
                 var number = declared.count
-                if let known = declared.firstIndex(of: namespace) {
+                if let known = declared.firstIndex(where: namespace.hasSameOctets) {
                     number = known
                 } else {
                     declared.append(namespace)

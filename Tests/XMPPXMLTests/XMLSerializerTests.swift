@@ -23,6 +23,24 @@ struct XMLSerializerTests {
         }
     }
 
+    @Test(
+        "Namespaces that only look alike stay two (XML Names §2.3)",
+        arguments: [("urn:K", "urn:\u{212A}"), ("urn:a\u{301}\u{316}", "urn:a\u{316}\u{301}"), ("a;b", "a\u{37E}b")])
+    func lookAlikes(_ one: String, _ other: String) throws {
+        #expect(one == other, "they look alike")
+        var outer = Element("a", namespace: one)
+        outer.append(Element("b", namespace: other))
+        var attributes = Element("c", namespace: one)
+        attributes["x", namespace: one] = "1"
+        attributes["y", namespace: other] = "2"
+        outer.append(attributes)
+        let read = try Element.parse(try XMLSerializer.serialize(outer))
+        func bytes(_ text: String?) -> [UInt8]? { text.map { Array($0.utf8) } }
+        #expect(bytes(read.children.first?.namespace) == bytes(other))
+        #expect(bytes(read.children.last?.namespace) == bytes(one))
+        #expect(read.children.last?.attributes.map { bytes($0.namespace) } == [bytes(one), bytes(other)])
+    }
+
     @Test("A stanza in the stream's namespace needs no declaration; a payload declares its own (RFC 6120 §4.8.3)")
     func defaultNamespaces() throws {
         var message = Element(
