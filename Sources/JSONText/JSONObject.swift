@@ -77,8 +77,8 @@ public struct JSONObject: Hashable, Sendable {
     /// The value at a path of keys with dots between them, such as `stanza.condition`.
     public func value(at path: String) -> JSONValue? {
         if let value = self[path] { return value }
-        guard let dot = path.firstIndex(of: ".") else { return nil }
-        return self[String(path[..<dot])]?.objectValue?.value(at: String(path[path.index(after: dot)...]))
+        guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+        return self[String(path[..<dot])]?.objectValue?.value(at: String(path[path.utf8.index(after: dot)...]))
     }
 }
 

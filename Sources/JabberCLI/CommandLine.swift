@@ -98,8 +98,8 @@ package struct CommandLine: Hashable, Sendable {
     }
 
     private mutating func take(long text: Substring, _ rest: inout ArraySlice<String>) throws(ControlError) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = parts.first.map(String.init) ?? ""
+        let parts = text.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts.first.map { String($0) } ?? ""
         guard let option = known.first(where: { $0.long == name }) else {
             let place = command.map { "\"jabberctl \($0.name)\" has no option" } ?? "there is no option"
             let similar = Suggestion.closest(to: name, among: known.map(\.long))

@@ -132,8 +132,8 @@ package enum DaemonMain {
         var next = environ
         while let entry = next.pointee {
             let text = String(cString: entry)
-            if let sign = text.firstIndex(of: "=") {
-                variables[String(text[..<sign])] = String(text[text.index(after: sign)...])
+            if let sign = text.unicodeScalars.firstIndex(of: "=") {
+                variables[String(text[..<sign])] = String(text[text.unicodeScalars.index(after: sign)...])
             }
             next += 1
         }

@@ -25,8 +25,8 @@ package struct HostPort: Sendable, Hashable, CustomStringConvertible {
     package init?(_ text: some StringProtocol) {
         var host = Substring(text)
         var port: UInt16?
-        if let colon = host.lastIndex(of: ":"), !host[colon...].contains("]") {
-            let digits = host[host.index(after: colon)...]
+        if let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")), !host[colon...].utf8.contains(UInt8(ascii: "]")) {
+            let digits = host[host.utf8.index(after: colon)...]
             guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(digits), number > 0 else {
                 return nil
             }

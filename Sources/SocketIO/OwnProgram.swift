@@ -16,7 +16,7 @@ package enum OwnProgram {
     /// Its folder, without a slash at the end; `.` where nobody can tell.
     package static var folder: String {
         let path = path
-        return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
     }
 
     /// The path of a program in the same folder.

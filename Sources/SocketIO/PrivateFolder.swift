@@ -6,7 +6,7 @@ internal import Glibc
 package enum PrivateFolder {
     /// The folder that the file of a path is in; `.` for a name alone.
     package static func containing(_ path: String) -> String {
-        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// Makes a folder and those above it, 0700 each whatever the umask says, where they are missing. Those that are there stay

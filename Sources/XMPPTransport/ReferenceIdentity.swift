@@ -73,7 +73,7 @@ package struct ReferenceIdentity: Sendable, Hashable, CustomStringConvertible {
         let suffix = presented.dropFirst(2)
         // A star directly above a top-level domain would vouch for everybody there (RFC 6125 §7.2).
         guard !suffix.contains("*"), suffix.contains(".") else { return false }
-        guard let dot = domain.firstIndex(of: "."), dot != domain.startIndex else { return false }
+        guard let dot = domain.unicodeScalars.firstIndex(of: "."), dot != domain.startIndex else { return false }
         return domain[domain.index(after: dot)...] == suffix
     }
 

@@ -52,6 +52,35 @@ enum TextRules {
         return find(in: file, [(copy, "copies d_name as a whole: take its address, &entry.pointee.d_name")])
     }
 
+    /// A sign and an accent behind it are one `Character`, so are a carriage return and its line feed, and U+037E equals `;`. Text
+    /// from outside that is cut at a `Character` is cut where its writer likes.
+    static func cutsAtCharacters(in file: SourceTree.File) -> [Violation] {
+        let sign = #"(?:[^"\\]|\\[^(])""#
+        let patterns = [
+            #"\.(?:split\(separator|firstIndex\(of|lastIndex\(of): ""# + sign,
+            #"\.(?:prefix|drop|split|firstIndex|lastIndex)(?:\((?:where|while|whereSeparator): )? ?\{ \$0 [!=]= ""#
+                + sign,
+            #"[wW]here(?:Separator)?: \\\.is(?:Whitespace|Newline)\b"#,
+        ]
+        let cuts = patterns.compactMap { try? Regex($0) }
+        guard cuts.count == patterns.count else {
+            return [Violation(file: file.path, line: 0, reason: "the rule cannot be read")]
+        }
+        let text = file.swift
+        return text.lines.indices.compactMap { index in
+            // A cheap look before the regular expressions; what is a comment has no code.
+            let line = text.lines[index]
+            guard
+                line.contains("{ $0 ") || line.contains("Index(of:") || line.contains("split(")
+                    || line.contains("here"),
+                text.code[index].contains("("), !line.contains("unicodeScalars"),
+                cuts.contains(where: { line.firstMatch(of: $0) != nil })
+            else { return nil }
+            return Violation(
+                file: file.path, line: index + 1, reason: "cuts text at a Character: use unicodeScalars or utf8")
+        }
+    }
+
     /// Concurrency that the compiler does not check states why it is right, on the line or just above it.
     static func uncheckedConcurrency(in file: SourceTree.File) -> [Violation] {
         let text = file.swift

@@ -54,6 +54,24 @@ struct TextRulesTests {
         check { TextRules.copiedNames(in: $0) }
     }
 
+    @Test("no text from outside is cut at a Character")
+    func cutsAtCharacters() {
+        // Words of our own, of who runs a test, and what the user has just typed.
+        let trusted = [
+            "Sources/XMPPTestSupport/", "Sources/xmpp-", "Sources/JabberControl/Table/", "Sources/JabberCLI/Help/",
+            "Sources/JabberControl/Configuration/SettingSpec.swift", "Sources/JabberCLI/GlobalOptions.swift",
+            "Sources/JabberCLI/CommandLine.swift", "Sources/JabberCLI/Commands/AccountCommands.swift",
+            "Sources/JabberCLI/Commands/CommandContext.swift", "Sources/JabberCLI/Chat/ChatInput.swift",
+            // Lines for a terminal: there a Character is what is shown.
+            "Sources/JabberCLI/Rendering/TerminalText+Width.swift",
+            // Scalars already.
+            "Sources/JabberCLI/Commands/SendxmppFile.swift", "Sources/XMPPStorage/Stores/MessageArchive.swift",
+        ]
+        check(["Sources"]) { file in
+            trusted.contains { file.path.hasPrefix($0) } ? [] : TextRules.cutsAtCharacters(in: file)
+        }
+    }
+
     @Test("every public and package declaration has a doc comment, or fulfils a requirement that has one")
     func documentation() {
         let inherited = Set(SourceTree.files.flatMap(TextRules.requirements(in:)))
@@ -131,6 +149,20 @@ struct TextRulesTests {
             #expect(TextRules.copiedNames(in: sample(copy)).count == 1, "\(copy)")
         }
         #expect(TextRules.copiedNames(in: sample("withUnsafeBytes(of: &entry.pointee.d_name) { $0 }")) == [])
+    }
+
+    @Test(
+        "a cut at a Character is found, one at a scalar or a byte is not",
+        arguments: [
+            (#"text.split(separator: "\n", maxSplits: 1)"#, 1), (#"text.firstIndex(of: "=")"#, 1),
+            (#"text.lastIndex(of: "\\")"#, 1), (#"String(text.prefix { $0 != "@" })"#, 1),
+            (#"text.drop(while: { $0 == " " })"#, 1), (#"text.split(whereSeparator: \.isWhitespace)"#, 1),
+            (#"text.unicodeScalars.split(separator: "\n")"#, 0), (#"bytes.firstIndex(of: UInt8(ascii: "="))"#, 0),
+            (#"words.firstIndex(of: "```")"#, 0), (#"// text.split(separator: ",")"#, 0),
+            (#"text.split(separator: separator)"#, 0), (#"words.filter { $0 != "a" }"#, 0),
+        ])
+    func cutSamples(_ text: String, _ count: Int) {
+        #expect(TextRules.cutsAtCharacters(in: sample(text)).count == count)
     }
 
     @Test("a declaration without a doc comment is found")

@@ -489,4 +489,11 @@ struct ConfigurationTests {
         #expect(!AccountConfiguration.isName(name))
         #expect(AccountConfiguration.isName("me@example.org"))
     }
+
+    @Test(
+        "a proxy's address that cannot be read is taken for a secret wherever a sign in it stands, accents or not",
+        arguments: ["socks5://user:secret@\u{301}h", "socks5://user:secret@h\u{301}", "user\u{301}:secret@h"])
+    func unreadableProxies(_ address: String) {
+        #expect(AccountConfiguration.holdsSecret(["proxy": .string(address)]))
+    }
 }

@@ -36,6 +36,14 @@ struct DesktopNotifierTests {
         await service.end()
     }
 
+    @Test("An accent on a sign makes no markup of it, and a letter with half a million marks is cut as well")
+    func accents() {
+        let body = DesktopNotifier.body("<\u{301}b>&\u{301}")
+        #expect(Array(body.utf8) == Array("&lt;\u{301}b&gt;&amp;\u{301}".utf8))
+        let letter = DesktopNotifier.body("a" + String(repeating: "\u{301}", count: 500_000))
+        #expect(letter.unicodeScalars.count == DesktopNotifier.maximumScalars + 1)
+    }
+
     @Test("Only what somebody has just written to the user is shown, and only when the settings ask for it")
     func choice() async throws {
         let service = try await NotificationService()

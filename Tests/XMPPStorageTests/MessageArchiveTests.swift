@@ -144,6 +144,8 @@ struct MessageArchiveTests {
             ("grüße", ["Viele Grüße aus Zürich"]), ("GRUSSE", []), ("zurich", ["Viele Grüße aus Zürich"]),
             ("aus viele", ["Viele Grüße aus Zürich"]), ("viele hallo", []), ("hal", ["hallo OR welt", "halb"]),
             ("OR", ["hallo OR welt"]), ("\"", []), ("*", []), ("a\" OR \"b", []), ("   ", []), ("body:hallo", []),
+            ("a\"\u{301}", ["Viele Grüße aus Zürich"]), ("hal\0lo", []), ("\0", []), ("\u{301}", []),
+            ("hallo\r\nwelt", ["hallo OR welt"]),
         ])
     func search(_ text: String, _ found: [String]) async throws {
         let archive = try await archive()

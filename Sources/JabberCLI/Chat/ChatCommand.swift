@@ -29,13 +29,13 @@ enum ChatCommand {
         _ peer: String, _ context: CommandContext, _ session: DaemonSession
     ) async throws(ControlError) -> Bool {
         if context.line.has("room") { return true }
-        guard peer.contains("@"), !peer.contains("/") else {
+        guard let at = peer.unicodeScalars.firstIndex(of: "@"), !peer.unicodeScalars.contains("/") else {
             _ = try await session.call("presence.show", [:])
             return false
         }
         if let isRoom = try await isConference(peer, session) { return isRoom }
         // A room that is not there yet is made when somebody comes in: its service is known by what it is.
-        return try await isConference(String(peer.drop { $0 != "@" }.dropFirst()), session) ?? false
+        return try await isConference(String(peer[peer.unicodeScalars.index(after: at)...]), session) ?? false
     }
 
     /// Whether an address says that it is for conferences; `nil` when it says nothing.

@@ -48,7 +48,7 @@ struct Conversation: Sendable {
 
     /// What stands before the line.
     var prompt: String {
-        let name = TerminalText.line(String(peer.prefix { $0 != "@" }))
+        let name = TerminalText.line(String(peer.unicodeScalars.prefix { $0 != "@" }))
         let count = isRoom && !occupants.isEmpty ? " (\(occupants.count))" : ""
         let mark = mark.map { $0 == .read ? colours.paint($0.text, .good) : $0.text } ?? ""
         let typing = isPeerTyping ? colours.paint(" is typing…", .faint) : ""
@@ -114,12 +114,15 @@ struct Conversation: Sendable {
         let from = event.string("from") ?? peer
         let nickname = event.string("nick") ?? (isRoom ? Self.resource(from) : nil)
         let name =
-            isOwn ? "Me" : TerminalText.line(nickname ?? (peer.contains("/") ? Self.resource(from) : Self.local(from)))
+            isOwn
+            ? "Me"
+            : TerminalText.line(
+                nickname ?? (peer.unicodeScalars.contains("/") ? Self.resource(from) : Self.local(from)))
         let shown = isOwn ? colours.paint(name, .strong) : colours.name(name, event.string("color"))
         let text = EventText.text(event)
         // XEP-0245 §2.
-        if text.hasPrefix("/me ") {
-            return time(event) + "* " + shown + " " + TerminalText.block(String(text.dropFirst(4)))
+        if text.utf8.starts(with: "/me ".utf8) {
+            return time(event) + "* " + shown + " " + TerminalText.block(String(text.unicodeScalars.dropFirst(4)))
         }
         return time(event) + shown + ": " + TerminalText.block(text)
     }
@@ -199,7 +202,8 @@ struct Conversation: Sendable {
 
     /// What the end of a text may become: a command, or somebody in the room.
     func completion(of text: String) -> LineCompletion {
-        let word = text.split(separator: " ", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        let word =
+            text.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false).last.map { String($0) } ?? ""
         let isFirst = word.unicodeScalars.count == text.unicodeScalars.count
         if isFirst, word.hasPrefix("/") {
             let names = ChatInput.commands.filter { isRoom || !$0.isForRooms }.map { "/\($0.name) " }
@@ -215,7 +219,7 @@ struct Conversation: Sendable {
 
     private static func local(_ address: String) -> String {
         let bare = ShallowAddress.bare(address)
-        return bare.contains("@") ? String(bare.prefix { $0 != "@" }) : bare
+        return bare.unicodeScalars.contains("@") ? String(bare.unicodeScalars.prefix { $0 != "@" }) : bare
     }
 
     private static func resource(_ address: String) -> String {

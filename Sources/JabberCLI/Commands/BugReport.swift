@@ -79,7 +79,8 @@ struct BugReport {
         ]
         if let file = (try? PrivateFile.read("/etc/os-release")) ?? nil {
             let prefix = "PRETTY_NAME="
-            let line = String(decoding: file.bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(prefix) }
+            let lines = file.bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+            let line = lines.first { $0.hasPrefix(prefix) }
             if let line { system["distribution"] = .string(line.dropFirst(prefix.count).filter { $0 != "\"" }) }
         }
         return system

@@ -14,10 +14,10 @@ struct RegistrationAnswers {
     /// Refuses a password among the options, where other programs can see it.
     static func refuseSecrets(_ lines: [String]) throws(ControlError) {
         for line in lines {
-            guard line.contains("="), !line.hasPrefix("=") else {
+            guard let sign = line.unicodeScalars.firstIndex(of: "="), sign > line.startIndex else {
                 throw ControlError(.usage, "--field takes NAME=VALUE")
             }
-            guard !line.hasPrefix("password=") else {
+            guard !Self.isValue(line, of: "password") else {
                 throw ControlError(.usage, "--field password=… can be seen by other programs; use --password-fd")
             }
         }
@@ -25,11 +25,21 @@ struct RegistrationAnswers {
 
     /// The value of a field; `nil` where there is none. A new one takes the place of all the old.
     subscript(name: String) -> String? {
-        get { lines.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) } }
+        get {
+            lines.first { Self.isValue($0, of: name) }.map {
+                String($0.unicodeScalars.dropFirst(name.unicodeScalars.count + 1))
+            }
+        }
         set {
-            lines.removeAll { $0.hasPrefix(name + "=") }
+            lines.removeAll { Self.isValue($0, of: name) }
             if let newValue { lines.append("\(name)=\(newValue)") }
         }
+    }
+
+    /// Whether a line is one of a field. By its bytes: a value may begin with an accent, which makes another `Character` of the
+    /// sign before it.
+    private static func isValue(_ line: String, of name: String) -> Bool {
+        line.utf8.starts(with: "\(name)=".utf8)
     }
 
     /// Forgets what the server did not take, so that it is asked again.

@@ -27,13 +27,14 @@ struct SendxmppFile: Hashable, Sendable {
 
     /// Reads the text of a file.
     init(text: String, path: String) throws(ControlError) {
-        let lines = text.split(whereSeparator: \.isNewline).filter { line in
+        // By Unicode scalars: a password may begin with what would be one `Character` with the blank before it.
+        let lines = text.unicodeScalars.split { Character($0).isNewline }.filter { line in
             let start = line.drop { $0 == " " || $0 == "\t" }
-            return !start.isEmpty && !start.hasPrefix("#")
+            return !start.isEmpty && start.first != "#"
         }
         var keys: [String: String] = [:]
         for line in lines {
-            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).map(String.init)
+            let words = line.split { $0 == " " || $0 == "\t" }.map { String($0) }
             guard words.count >= 2 else { throw Self.strange(path) }
             if words[0].hasSuffix(":") && !words[0].contains("@") {
                 keys[String(words[0].dropLast())] = words[1]
@@ -54,18 +55,19 @@ struct SendxmppFile: Hashable, Sendable {
     }
 
     private static func classic(_ words: [String], _ path: String) throws(ControlError) -> [String: String] {
-        let address = words[0].split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let address = words[0].unicodeScalars.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { String($0) }
         guard address.count == 2, !address[0].isEmpty, !address[1].isEmpty else { throw strange(path) }
         var keys = ["username": address[0], "password": words[1]]
         if words.count > 2 { keys["component"] = words[2] }
         // `domain;server:port`: the part after the semicolon is the host to connect to.
         var server = address[1]
-        if let semicolon = server.firstIndex(of: ";") {
+        if let semicolon = server.unicodeScalars.firstIndex(of: ";") {
             keys["component"] = String(server[..<semicolon])
-            server = String(server[server.index(after: semicolon)...])
+            server = String(server[server.unicodeScalars.index(after: semicolon)...])
         }
-        if let colon = server.lastIndex(of: ":") {
-            keys["port"] = String(server[server.index(after: colon)...])
+        if let colon = server.unicodeScalars.lastIndex(of: ":") {
+            keys["port"] = String(server[server.unicodeScalars.index(after: colon)...])
             server = String(server[..<colon])
         }
         keys["jserver"] = server

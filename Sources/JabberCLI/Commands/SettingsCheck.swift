@@ -25,7 +25,7 @@ enum SettingsCheck {
         }
         guard isName else { throw ControlError(.badData, "\"\(name)\" is neither the name of a host nor an address") }
         // An IPv6 address has two at least.
-        guard host.count(where: { $0 == ":" }) != 1 else {
+        guard host.utf8.count(where: { $0 == UInt8(ascii: ":") }) != 1 else {
             throw ControlError(.badData, "\"\(name)\" is a host and a port: give the port with --port")
         }
     }

@@ -18,12 +18,12 @@ struct ShallowAddress: Hashable, Sendable {
         let slash = text.unicodeScalars.firstIndex(of: "/")
         let front = text[..<(slash ?? text.endIndex)]
         resource = slash.map { String(text.unicodeScalars[text.unicodeScalars.index(after: $0)...]) }
-        guard let at = front.firstIndex(of: "@") else {
+        guard let at = front.unicodeScalars.firstIndex(of: "@") else {
             throw ControlError(
                 .badJID, "\"\(TerminalText.line(text))\" has no localpart: it must look like you@example.org")
         }
         let local = front[..<at]
-        let domain = front[front.index(after: at)...]
+        let domain = front[front.unicodeScalars.index(after: at)...]
         try Self.check(local, "localpart", of: text, excluded: "\"&'/:<>@ ")
         try Self.check(domain, "domainpart", of: text, excluded: "@ /<>\"&'")
         if let resource { try Self.check(resource: resource, of: text) }
@@ -46,7 +46,7 @@ struct ShallowAddress: Hashable, Sendable {
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/badJID`` and what an address looks like.
     static func refuseBareWord(_ text: String) throws(ControlError) {
-        guard !text.contains(where: { "@./:".contains($0) }) else { return }
+        guard !text.unicodeScalars.contains(where: "@./:".unicodeScalars.contains) else { return }
         let word = TerminalText.line(text)
         throw ControlError(
             .badJID, "\"\(word)\" is no address: it must look like romeo@example.org; see: jabberctl roster list")

@@ -114,7 +114,7 @@ extension Launcher {
         let text = (try? PrivateFile.read(path)).flatMap { $0 }.map { contents in
             String(decoding: contents.bytes.suffix(Self.maximumLogBytes), as: UTF8.self)
         }
-        let last = text?.split(separator: "\n").last.map(String.init) ?? silence(code, path, log)
+        let last = text?.unicodeScalars.split(separator: "\n").last.map { String($0) } ?? silence(code, path, log)
         let kind: ControlErrorCode =
             switch code {
             case ExitCode.configuration.rawValue: .configuration

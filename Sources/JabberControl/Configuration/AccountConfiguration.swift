@@ -112,7 +112,7 @@ package struct AccountConfiguration: Hashable, Sendable {
         if ["password", "certificatePassword", "accessToken"].contains(where: { object[$0] != nil }) { return true }
         guard let proxy = object["proxy"]?.stringValue else { return false }
         // What cannot be read may be meant to be one.
-        return ProxyAddress(proxy).map { $0.password != nil } ?? proxy.contains("@")
+        return ProxyAddress(proxy).map { $0.password != nil } ?? proxy.utf8.contains(UInt8(ascii: "@"))
     }
 
     /// Whether the account has something else than a password to log in with.

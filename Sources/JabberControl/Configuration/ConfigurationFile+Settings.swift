@@ -21,9 +21,9 @@ package struct SettingPath: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: `ControlError` with ``ControlErrorCode/notFound`` when there is no such setting, with what may be meant.
     package init(_ text: String) throws(ControlError) {
         let prefix = "accounts."
-        let dot = text.lastIndex(of: ".")
+        let dot = text.utf8.lastIndex(of: UInt8(ascii: "."))
         let isOfAccount = text.hasPrefix(prefix)
-        let key = isOfAccount ? dot.map { String(text[text.index(after: $0)...]) } ?? "" : text
+        let key = isOfAccount ? dot.map { String(text[text.utf8.index(after: $0)...]) } ?? "" : text
         let known = isOfAccount ? SettingSpec.account : SettingSpec.general
         guard let setting = known.first(where: { $0.key == key }) else {
             let hint = Suggestion.closest(to: key, among: known.map(\.key)).map { "; did you mean \"\($0)\"?" } ?? ""

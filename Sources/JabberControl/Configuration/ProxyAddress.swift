@@ -48,9 +48,9 @@ package struct ProxyAddress: Hashable, Sendable {
         if rest.hasSuffix("/") { rest.removeLast() }
         guard !rest.contains(where: { "/?#".contains($0) }) else { return nil }
         var login: Substring?
-        if let at = rest.lastIndex(of: "@") {
+        if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
             login = rest[..<at]
-            rest = rest[rest.index(after: at)...]
+            rest = rest[rest.utf8.index(after: at)...]
         }
         guard let place = HostPort(rest) else { return nil }
         self.scheme = scheme
@@ -60,7 +60,8 @@ package struct ProxyAddress: Hashable, Sendable {
             (username, password) = (nil, nil)
             return
         }
-        let words = login.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let words = login.unicodeScalars.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { Substring($0) }
         guard let name = words.first.flatMap(Self.decoded), !name.isEmpty else { return nil }
         username = name
         guard words.count > 1 else {

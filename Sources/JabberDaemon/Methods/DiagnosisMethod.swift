@@ -84,7 +84,8 @@ enum DiagnosisMethod {
         let answers = names.answers.filter { $0.type == .service }
         let time = answers.map(\.duration).max()
         let lines = answers.flatMap { answer in
-            answer.records.map { "\(answer.name.split(separator: ".").prefix(2).joined(separator: ".")) \($0)" }
+            let labels = answer.name.unicodeScalars.split(separator: ".").prefix(2).map { String($0) }
+            return answer.records.map { "\(labels.joined(separator: ".")) \($0)" }
         }
         if !answers.isEmpty, answers.allSatisfy({ $0.reason != nil }), let reason = answers.first?.reason {
             return report.failed("srv", time, reason)

@@ -11,8 +11,8 @@ internal import XMPP
 final class DesktopNotifier: Sendable {
     /// How many notifications may wait for the desktop; 20. More at a time would not be read.
     static let maximumWaiting = 20
-    /// How much of a text is shown, in characters; 300.
-    static let maximumCharacters = 300
+    /// How much of a text is shown, in Unicode scalars; 300. A `Character` of them may have a million marks.
+    static let maximumScalars = 300
 
     private struct State {
         var isWanted = false
@@ -55,7 +55,8 @@ final class DesktopNotifier: Sendable {
             guard let address, let library = SessionBus.Library(), let bus = SessionBus(library, at: address) else {
                 return
             }
-            _ = bus.notify(summary: TerminalText.line(Self.shortened(summary)), body: Self.body(text))
+            let shown = TerminalText.line(summary.shortened(toScalars: Self.maximumScalars))
+            _ = bus.notify(summary: shown, body: Self.body(text))
         }
     }
 
@@ -83,17 +84,15 @@ final class DesktopNotifier: Sendable {
 
     /// A text as the body of a notification: nothing in it is markup, moves or hides anything, and it is short.
     static func body(_ text: String) -> String {
-        TerminalText.block(shortened(text)).reduce(into: "") { result, character in
-            switch character {
+        // Scalar by scalar: with an accent on it, `<` is another `Character`, and markup all the same.
+        let shown = TerminalText.block(text.shortened(toScalars: maximumScalars))
+        return shown.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            default: result.append(character)
+            default: result.unicodeScalars.append(scalar)
             }
         }
-    }
-
-    private static func shortened(_ text: String) -> String {
-        text.count > maximumCharacters ? text.prefix(maximumCharacters) + "…" : text
     }
 }

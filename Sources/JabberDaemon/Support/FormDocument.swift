@@ -46,10 +46,10 @@ enum FormDocument {
     static func answers(_ key: String, in parameters: Parameters) throws(ControlError) -> [String: [String]] {
         var answers: [String: [String]] = [:]
         for line in try parameters.strings(key) {
-            guard let sign = line.firstIndex(of: "="), sign > line.startIndex else {
+            guard let sign = line.unicodeScalars.firstIndex(of: "="), sign > line.startIndex else {
                 throw parameters.wrong(key, "must be NAME=VALUE")
             }
-            let value = String(line[line.index(after: sign)...])
+            let value = String(line[line.unicodeScalars.index(after: sign)...])
             answers[String(line[..<sign]), default: []] += value.isEmpty ? [] : [value]
         }
         return answers

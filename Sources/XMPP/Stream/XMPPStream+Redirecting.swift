@@ -71,7 +71,7 @@ extension XMPPError {
     fileprivate func saying(_ predicate: String) -> XMPPError {
         var error = self
         // The message begins with the domain.
-        error.message = "\(message.prefix { $0 != " " }) \(predicate)."
+        error.message = "\(String(message.unicodeScalars.prefix { $0 != " " })) \(predicate)."
         return error
     }
 }

@@ -167,11 +167,11 @@ extension ConnectionTarget {
     init?(location: String, security: Security = .startTLS) {
         let host: Substring
         let rest: Substring
-        if location.hasPrefix("["), let end = location.firstIndex(of: "]") {
+        if location.hasPrefix("["), let end = location.unicodeScalars.firstIndex(of: "]") {
             host = location[location.index(after: location.startIndex)..<end]
             rest = location[location.index(after: end)...]
         } else {
-            let end = location.firstIndex(of: ":") ?? location.endIndex
+            let end = location.unicodeScalars.firstIndex(of: ":") ?? location.endIndex
             host = location[..<end]
             rest = location[end...]
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import XMPPXML
+
 /// Why none of the mechanisms that a server offers can be used.
 package struct SASLSelectionError: Error, Hashable, Sendable {
     /// The obstacle as a whole.
@@ -63,7 +65,7 @@ package struct SASLSelectionError: Error, Hashable, Sendable {
 
     /// How many rejections are kept for the report: 20.
     package static let maximumRejections = 20
-    /// How much of an offered name is quoted, in characters: 20 is the most that RFC 4422 §3.1 allows.
+    /// How much of an offered name is quoted, in Unicode scalars: 20 is the most that RFC 4422 §3.1 allows.
     package static let maximumQuotedName = 20
 
     internal init(_ cause: Cause, rejections: [Rejection] = [], offeredCount: Int) {
@@ -77,7 +79,9 @@ extension SASLSelectionError: CustomStringConvertible {
     /// The obstacle, then each mechanism with its reason. Quotes the server: to be sanitised before a terminal sees it.
     package var description: String {
         guard !rejections.isEmpty else { return cause.description }
-        let list = rejections.map { "\($0.name.rawValue.prefix(Self.maximumQuotedName)) (\($0.reason))" }
+        let list = rejections.map {
+            "\($0.name.rawValue.shortened(toScalars: Self.maximumQuotedName)) (\($0.reason))"
+        }
         let surplus = offeredCount - rejections.count
         let tail = surplus > 0 ? ", and \(surplus) more" : ""
         return "\(cause): \(list.joined(separator: ", "))\(tail)"

@@ -106,13 +106,13 @@ extension StreamStateMachine {
 private enum StreamVersion {
     /// Whether a server with this version can be spoken to: 1.0, or a later one, which has to understand 1.0.
     static func isUsable(_ text: String) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy(isNumber) else { return false }
-        return parts[0].contains { $0 != "0" }
+        return parts[0].contains { $0 != UInt8(ascii: "0") }
     }
 
-    private static func isNumber(_ text: Substring) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    private static func isNumber(_ text: Substring.UTF8View) -> Bool {
+        !text.isEmpty && text.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
 

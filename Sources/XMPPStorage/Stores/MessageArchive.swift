@@ -163,10 +163,12 @@ public final class MessageArchive: Sendable {
     }
 
     /// The words of a search as FTS5 takes them: each a string of its own, the last one the beginning of a word. So nothing of
-    /// what a user types is taken for an operator.
+    /// what a user types is taken for an operator. By Unicode scalars: a quotation mark with an accent on it is one to FTS5. It reads
+    /// no further than a NUL.
     private static func expression(_ text: String) -> String {
-        let words = text.split(whereSeparator: \.isWhitespace).map { word in
-            "\"" + word.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        let words = text.unicodeScalars.split { $0.properties.isWhitespace || $0 == "\0" }.map { word in
+            let parts = word.split(separator: "\"", omittingEmptySubsequences: false)
+            return "\"" + parts.map { String($0) }.joined(separator: "\"\"") + "\""
         }
         return words.isEmpty ? "" : words.joined(separator: " ") + "*"
     }

@@ -99,7 +99,9 @@ struct ConnectDialogue: ProxyDialogue {
         switch status.code {
         case 200...299: return
         case 407:
-            let kinds = head.values("proxy-authenticate").compactMap { $0.split(separator: " ").first.map(String.init) }
+            let kinds = head.values("proxy-authenticate").compactMap { field in
+                field.unicodeScalars.split(separator: " ").first.map { String($0) }
+            }
             guard kinds.isEmpty || kinds.contains(where: { $0.lowercased() == "basic" }) else {
                 throw failure(.loginNeeded(kinds))
             }

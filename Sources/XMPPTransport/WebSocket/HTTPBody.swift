@@ -53,7 +53,7 @@ struct HTTPBody: Sendable {
         var rest = bytes
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             let line = String(decoding: rest[..<end], as: UTF8.self)
-            let size = line.prefix { $0 != ";" && $0 != "\r" && $0 != " " }
+            let size = line.unicodeScalars.prefix { $0 != ";" && $0 != "\r" && $0 != " " }
             guard let count = number(String(size), radix: 16) else { throw HTTPHead.Fault.malformed }
             if count == 0 { return body }
             rest = rest[(end + 1)...]

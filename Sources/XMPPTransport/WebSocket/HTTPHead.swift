@@ -56,14 +56,16 @@ struct HTTPHead: Sendable, Hashable {
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw Fault.malformed }
             let name = line[..<colon]
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { throw Fault.malformed }
-            fields.append(Field(name: name.lowercased(), value: Self.trimmed(line[line.index(after: colon)...])))
+            let value = line[line.utf8.index(after: colon)...]
+            fields.append(Field(name: name.lowercased(), value: Self.trimmed(value.unicodeScalars)))
         }
         self.fields = fields
     }
 
     /// The status of an answer: code and reason; `nil` when the start line is not that of an answer in HTTP/1.
     var status: (code: Int, reason: String)? {
-        let parts = startLine.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = startLine.unicodeScalars.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+            .map { Substring($0) }
         guard parts.count >= 2, parts[0].hasPrefix("HTTP/1."), parts[1].utf8.count == 3, let code = Int(parts[1]),
             code >= 100
         else { return nil }
@@ -72,7 +74,8 @@ struct HTTPHead: Sendable, Hashable {
 
     /// What a request asks for; `nil` when the start line is not that of a request in HTTP/1.1.
     var request: (method: String, target: String)? {
-        let parts = startLine.split(separator: " ", omittingEmptySubsequences: false)
+        let parts = startLine.unicodeScalars.split(separator: " ", omittingEmptySubsequences: false)
+            .map { Substring($0) }
         guard parts.count == 3, parts[2] == "HTTP/1.1", !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
         return (String(parts[0]), String(parts[1]))
     }
@@ -84,7 +87,7 @@ struct HTTPHead: Sendable, Hashable {
 
     /// The members of a field that is a list of tokens (RFC 9110 §5.6.1).
     func members(_ name: String) -> [String] {
-        values(name).flatMap { $0.split(separator: ",").map { Self.trimmed($0) } }.filter { !$0.isEmpty }
+        values(name).flatMap { $0.unicodeScalars.split(separator: ",").map { Self.trimmed($0) } }.filter { !$0.isEmpty }
     }
 
     /// Whether a list of tokens has a member, whatever the case of its letters.
@@ -96,7 +99,7 @@ struct HTTPHead: Sendable, Hashable {
     var mediaType: String? {
         let values = values("content-type")
         guard values.count == 1 else { return nil }
-        let type = Self.trimmed(values[0].prefix { $0 != ";" }).lowercased()
+        let type = Self.trimmed(values[0].unicodeScalars.prefix { $0 != ";" }).lowercased()
         return type.isEmpty ? nil : type
     }
 
@@ -111,8 +114,8 @@ struct HTTPHead: Sendable, Hashable {
         return text
     }
 
-    private static func trimmed(_ text: Substring) -> String {
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    private static func trimmed(_ text: Substring.UnicodeScalarView) -> String {
+        let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
         var text = text.drop(while: isBlank)
         while let last = text.last, isBlank(last) { text.removeLast() }
         return String(text)

@@ -28,7 +28,7 @@ package struct WebDocument: Sendable {
             case .insecure(let error): "\(error)"
             case .status(let code, nil): "the web server answers \(code)"
             case .status(let code, let location?):
-                "the web server answers \(code) and sends on to \(location.prefix(200)), where nobody goes"
+                "the web server answers \(code) and sends on to \(PrintableText.clean(location)), where nobody goes"
             case .malformed: "the web server's answer cannot be read"
             case .timedOut(let time): "no answer of the web server within \(time.spoken)"
             }

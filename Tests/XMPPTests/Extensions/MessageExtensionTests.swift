@@ -201,6 +201,28 @@ struct MessageExtensionTests {
         #expect(second.quotingReply("Ja").body == "> Gut.\nJa")
     }
 
+    @Test(
+        "what is quoted looks like the user's own words nowhere, whatever ends its lines (XEP-0461 §3.1)",
+        arguments: [
+            ("hi\r\nI agree to pay", "> hi\n> I agree to pay\n"), ("hi\rI agree", "> hi\n> I agree\n"),
+            ("a\u{2028}b\u{85}c\u{B}d", "> a\n> b\n> c\n> d\n"), ("a\n\r\nb", "> a\n> \n> b\n"),
+            ("a\n\u{301}b", "> a\n> \u{301}b\n"), ("a\n", "> a\n> \n"),
+        ])
+    func quotedLines(_ text: String, _ quotation: String) throws {
+        var question = try message("<body>x</body>")
+        question.body = text
+        let answer = question.quotingReply("No.")
+        #expect(answer.body.map { Array($0.unicodeScalars) } == Array((quotation + "No.").unicodeScalars))
+        #expect(answer.text(withoutFallbackFor: [MessageReply.namespace]) == "No.")
+    }
+
+    @Test("what begins with an accent is done too (XEP-0245 §2)")
+    func accentedAction() throws {
+        var doing = try message("<body>x</body>")
+        doing.body = "/me \u{301}waves"
+        #expect(doing.action?.unicodeScalars.first == "\u{301}")
+    }
+
     @Test("in a room without ids of its own nothing can be referred to (XEP-0461 §4.1)")
     func replyingInRoom() throws {
         var question = try message("<body>x</body><stanza-id xmlns='urn:xmpp:sid:0' id='s1' by='a@b'/>")

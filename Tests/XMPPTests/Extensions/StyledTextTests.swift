@@ -51,6 +51,18 @@ struct StyledTextTests {
         #expect(StyledText(text).blocks.map(Self.describe) == expected)
     }
 
+    @Test(
+        "lines and signs are made out by their code points, whatever follows them (XEP-0393 §6.1, §6.2)",
+        arguments: [
+            ("> quoted\r\nmine", ["{quoted\r}", "mine"]), (">\u{301}a", ["{\u{301}a}"]),
+            ("*a*\u{301}", ["<*a>\u{301}"]), ("\u{1FEF}a\u{1FEF}", ["\u{1FEF}a\u{1FEF}"]),
+            ("```\u{301}\nx\n\u{1FEF}\u{1FEF}\u{1FEF}\n```", ["[\u{301}|x\n\u{1FEF}\u{1FEF}\u{1FEF}]"]),
+        ] as [(String, [String])])
+    func codePoints(text: String, expected: [String]) {
+        let blocks = StyledText(text).blocks.map(Self.describe)
+        #expect(blocks.map { Array($0.unicodeScalars) } == expected.map { Array($0.unicodeScalars) })
+    }
+
     @Test("quotations are told apart to a depth, and lines to a length: what is beyond is text")
     func limits() {
         func depth(_ blocks: [StyledText.Block]) -> Int {

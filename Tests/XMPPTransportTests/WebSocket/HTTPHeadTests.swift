@@ -24,6 +24,15 @@ struct HTTPHeadTests {
         #expect(head.lists("upgrade", in: "connection") && !head.lists("websocket", in: "connection"))
     }
 
+    @Test("a sign is one whatever accent stands on what follows it, and nothing else is one (RFC 9110 §5.6, §8.3)")
+    func accents() throws {
+        func head(_ field: String) throws -> HTTPHead { try #require(try read("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n")) }
+        #expect(try head("Content-Type: application/json;\u{301}a").mediaType == "application/json")
+        #expect(try head("Content-Type: application/json\u{37E}a").mediaType != "application/json")
+        #expect(try head("Connection: a,\u{301}b,upgrade").members("connection").count == 3)
+        #expect(try head("A:\u{301}b").values("a").map { Array($0.unicodeScalars) } == [["\u{301}", "b"]])
+    }
+
     @Test("a head that comes byte by byte is the same head")
     func pieces() throws {
         let bytes = Array("HTTP/1.1 200 OK\r\nA: b\r\n\r\n".utf8)

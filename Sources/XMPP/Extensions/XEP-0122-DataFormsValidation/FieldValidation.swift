@@ -150,9 +150,9 @@ public struct FieldValidation: StanzaPayload, Hashable {
 private enum LanguageRange {
     /// Whether a text has the form of a language tag (RFC 5646 §2.1): parts of 1 to 8 letters or digits.
     static func isTag(_ text: String) -> Bool {
-        text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
-            (1...8).contains(part.utf8.count)
-                && part.utf8.allSatisfy { byte in
+        text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).allSatisfy { part in
+            (1...8).contains(part.count)
+                && part.allSatisfy { byte in
                     (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 }
         }

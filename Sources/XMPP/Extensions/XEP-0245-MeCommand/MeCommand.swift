@@ -9,6 +9,6 @@ extension Message {
 
     /// The rest of a text that begins with `/me `.
     static func action(in text: String) -> String? {
-        text.hasPrefix("/me ") ? String(text.dropFirst(4)) : nil
+        text.utf8.starts(with: "/me ".utf8) ? String(text.unicodeScalars.dropFirst(4)) : nil
     }
 }

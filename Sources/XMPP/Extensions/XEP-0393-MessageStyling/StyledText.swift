@@ -48,25 +48,32 @@ public struct StyledText: Sendable, Hashable {
 
     /// Makes the styling of a text out.
     public init(_ text: String) {
-        blocks = Self.blocks(of: text.split(separator: "\n", omittingEmptySubsequences: false), depth: 0)
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        blocks = Self.blocks(of: lines, depth: 0)
     }
 
-    private static func blocks(of lines: [Substring], depth: Int) -> [Block] {
+    /// A line, or what is left of one behind the signs of quotations: by Unicode scalars, since a mark behind one that styles, or a
+    /// carriage return before a line feed, would make another `Character` of it.
+    private typealias Line = Substring.UnicodeScalarView
+
+    private static let fence: [Unicode.Scalar] = ["`", "`", "`"]
+
+    private static func blocks(of lines: [Line], depth: Int) -> [Block] {
         var blocks: [Block] = []
         var index = lines.startIndex
         while index < lines.endIndex {
             let line = lines[index]
-            if line.hasPrefix("```") {
+            if line.starts(with: fence) {
                 // XEP-0393 §6.1.2: up to a line that is nothing but a fence, or to the end of the block around it.
-                let end = lines[(index + 1)...].firstIndex(of: "```") ?? lines.endIndex
-                blocks.append(
-                    .preformatted(lines[(index + 1)..<end].joined(separator: "\n"), info: String(line.dropFirst(3))))
+                let end = lines[(index + 1)...].firstIndex { $0.elementsEqual(fence) } ?? lines.endIndex
+                let text = lines[(index + 1)..<end].map { String($0) }.joined(separator: "\n")
+                blocks.append(.preformatted(text, info: String(line.dropFirst(3))))
                 index = end == lines.endIndex ? end : end + 1
-            } else if line.hasPrefix(">"), depth < maximumDepth {
-                let end = lines[index...].firstIndex { !$0.hasPrefix(">") } ?? lines.endIndex
+            } else if line.first == ">", depth < maximumDepth {
+                let end = lines[index...].firstIndex { $0.first != ">" } ?? lines.endIndex
                 let inner = lines[index..<end].map { line in
                     // One leading white space belongs to the sign.
-                    line.dropFirst().first?.isWhitespace == true ? line.dropFirst(2) : line.dropFirst()
+                    line.dropFirst(line.dropFirst().first?.properties.isWhitespace == true ? 2 : 1)
                 }
                 blocks.append(.quotation(Self.blocks(of: inner, depth: depth + 1)))
                 index = end
@@ -78,21 +85,40 @@ public struct StyledText: Sendable, Hashable {
         return blocks
     }
 
-    private static func spans(of line: Substring) -> [Span] {
-        guard line.utf8.count <= maximumLineBytes else { return [.text(String(line))] }
-        return SpanReader(Array(line)).spans(from: 0, to: line.count, allowed: Set(Style.allCases))
+    private static func spans(of line: Line) -> [Span] {
+        let text = String(line)
+        guard text.utf8.count <= maximumLineBytes else { return [.text(text)] }
+        let scalars = Array(line)
+        return SpanReader(scalars).spans(from: 0, to: scalars.count, allowed: Set(Style.allCases))
     }
 }
 
 /// Makes out the spans of one line.
 private struct SpanReader {
-    private let characters: [Character]
-    /// For each place the style that its character makes.
+    private let scalars: [Unicode.Scalar]
+    /// For each place the style that its scalar makes.
     private let styles: [StyledText.Style?]
 
-    init(_ characters: [Character]) {
-        self.characters = characters
-        styles = characters.map { StyledText.Style(rawValue: $0) }
+    init(_ scalars: [Unicode.Scalar]) {
+        self.scalars = scalars
+        styles = scalars.map { scalar in
+            // By the scalar: as a `Character`, U+1FEF is a backquote too.
+            switch scalar {
+            case "*": .strong
+            case "_": .emphasised
+            case "~": .struck
+            case "`": .preformatted
+            default: nil
+            }
+        }
+    }
+
+    private func isWhitespace(_ index: Int) -> Bool { scalars[index].properties.isWhitespace }
+
+    private func text(_ range: Range<Int>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars[range])
+        return String(text)
     }
 
     /// The spans of a part of the line. A style may not be within itself.
@@ -103,9 +129,9 @@ private struct SpanReader {
         // What has no end once has none later either.
         var unclosed: Set<StyledText.Style> = []
         func isOpening(_ index: Int) -> Bool {
-            guard index + 1 < end, !characters[index + 1].isWhitespace else { return false }
+            guard index + 1 < end, !isWhitespace(index + 1) else { return false }
             // XEP-0393 §6.2: at the beginning, behind white space, or behind another opening directive.
-            guard index > start, !characters[index - 1].isWhitespace else { return true }
+            guard index > start, !isWhitespace(index - 1) else { return true }
             return styles[index - 1] != nil && styles[index - 1] != styles[index]
         }
         while index < end {
@@ -113,14 +139,14 @@ private struct SpanReader {
                 let close = closing(style, from: index, to: end)
                 if close == index + 1 {
                     // Nothing between the two: neither of them styles.
-                    text.append(characters[index])
+                    text.unicodeScalars.append(scalars[index])
                     index += 1
                 } else if let close {
                     if !text.isEmpty { spans.append(.text(text)) }
                     text = ""
                     let inner =
                         style == .preformatted
-                        ? [.text(String(characters[(index + 1)..<close]))]
+                        ? [.text(self.text((index + 1)..<close))]
                         : self.spans(from: index + 1, to: close, allowed: allowed.subtracting([style]))
                     spans.append(.styled(style, inner))
                     index = close + 1
@@ -129,7 +155,7 @@ private struct SpanReader {
                     unclosed.insert(style)
                 }
             }
-            text.append(characters[index])
+            text.unicodeScalars.append(scalars[index])
             index += 1
         }
         if !text.isEmpty { spans.append(.text(text)) }
@@ -138,7 +164,7 @@ private struct SpanReader {
 
     /// The end of a span: the first directive of its style that does not follow white space.
     private func closing(_ style: StyledText.Style, from open: Int, to end: Int) -> Int? {
-        ((open + 1)..<end).first { styles[$0] == style && !characters[$0 - 1].isWhitespace }
+        ((open + 1)..<end).first { styles[$0] == style && !isWhitespace($0 - 1) }
     }
 }
 

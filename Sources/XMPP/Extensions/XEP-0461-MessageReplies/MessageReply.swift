@@ -54,12 +54,28 @@ extension Message {
         guard let id else { return answer }
         answer.replyTo = MessageReply(id, to: from)
         guard let text = text(withoutFallbackFor: [MessageReply.namespace]), !text.isEmpty else { return answer }
-        let quotation = text.split(separator: "\n", omittingEmptySubsequences: false).map { "> \($0)\n" }.joined()
+        let quotation = Self.quotation(of: text)
         answer.body = quotation + body
         answer.append(
             FallbackIndication(
                 for: MessageReply.namespace, body: [.part(0..<quotation.unicodeScalars.count)]
             ).element)
         return answer
+    }
+
+    /// A text with `> ` before each of its lines. Whatever another client may show as the end of a line is one here: what comes
+    /// behind it would look like the user's own words. A carriage return and its line feed, one `Character`, are one end.
+    private static func quotation(of text: String) -> String {
+        var quotation = "> "
+        var last: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            if !Character(scalar).isNewline {
+                quotation.unicodeScalars.append(scalar)
+            } else if scalar != "\n" || last != "\r" {
+                quotation += "\n> "
+            }
+            last = scalar
+        }
+        return quotation + "\n"
     }
 }
