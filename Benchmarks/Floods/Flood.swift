@@ -18,6 +18,8 @@ enum Flood: String, CaseIterable, Sendable {
     case namespaces
     /// One stanza that is far too long.
     case stanza
+    /// The same for a client that has met such a stanza before.
+    case oversized
     /// Elements within elements.
     case depth
     /// One element with very many attributes.
@@ -46,8 +48,7 @@ enum Flood: String, CaseIterable, Sendable {
     var expectation: Expectation {
         switch self {
         case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .namespaces, .prefixes,
-            .buddies,
-            .status, .churn:
+            .buddies, .status, .churn, .oversized:
             .delivered
         case .stanza, .depth, .attributes, .elements, .header: .refused
         }
@@ -64,7 +65,7 @@ enum Flood: String, CaseIterable, Sendable {
         case .whitespace: 100 * 1_024
         case .names: 2_000_000
         case .namespaces: 100
-        case .stanza: 10 * 1_024
+        case .stanza, .oversized: 10 * 1_024
         case .header: 1_000_000
         }
     }
@@ -73,6 +74,8 @@ enum Flood: String, CaseIterable, Sendable {
     var isVisible: Bool {
         switch self {
         case .messages, .presences, .capabilities, .subscriptions, .buddies: true
+        // Of all pieces once.
+        case .oversized: false
         case .whitespace, .names, .namespaces, .prefixes, .stanza, .depth, .attributes, .elements, .header, .status,
             .churn:
             false
@@ -87,19 +90,27 @@ enum Flood: String, CaseIterable, Sendable {
         case .prefixes: 5 * 1_024
         case .churn: 2 * 1_024
         case .whitespace: 1_024
-        case .stanza, .depth, .attributes, .elements, .header: 8 * 1_024
+        case .stanza, .oversized, .depth, .attributes, .elements, .header: 8 * 1_024
         }
     }
 
     /// How many pieces are sent when all is divided; a limit that is to be passed stays as it is.
     func count(dividedBy divisor: Int) -> Int {
-        expectation == .refused ? count : max(1, count / max(1, divisor))
+        isOneStanza ? count : max(1, count / max(1, divisor))
+    }
+
+    /// Whether all pieces are one stanza, or one header: nothing may come in between, and it is to be past a limit.
+    var isOneStanza: Bool { expectation == .refused || self == .oversized }
+
+    /// How many events the application hears of.
+    func events(dividedBy divisor: Int) -> Int {
+        self == .oversized ? 1 : isVisible ? count(dividedBy: divisor) : 0
     }
 
     /// What comes before the pieces.
     var opening: String {
         switch self {
-        case .stanza, .depth, .elements: "<message from='mallory@evil.example/x'><body>"
+        case .stanza, .oversized, .depth, .elements: "<message from='mallory@evil.example/x'><body>"
         case .attributes: "<message from='mallory@evil.example/x'"
         case .header: "<?xml version='1.0'?><stream:stream version='1.0'"
         case .messages, .presences, .capabilities, .subscriptions, .whitespace, .names, .namespaces, .prefixes,
@@ -107,6 +118,11 @@ enum Flood: String, CaseIterable, Sendable {
             .status, .churn:
             ""
         }
+    }
+
+    /// What comes behind them.
+    private var closing: String {
+        self == .oversized ? "</body></message>" + (1...10).map(Self.mark).joined() : ""
     }
 
     private static let kibibyte = String(repeating: "x", count: 1_024)
@@ -131,7 +147,7 @@ enum Flood: String, CaseIterable, Sendable {
         case .namespaces:
             "<message from='mallory@evil.example/x' xmlns:p='\(Self.longNamespace)'>"
                 + (0..<19_000).map { "<p:n\($0)/>" }.joined() + "</message>"
-        case .stanza: Self.kibibyte
+        case .stanza, .oversized: Self.kibibyte
         case .depth: "<a>"
         case .attributes: " a\(number)='\(number)'"
         case .elements: "<a/>"
@@ -165,10 +181,10 @@ enum Flood: String, CaseIterable, Sendable {
             while taken < total, text.utf8.count < 16_384 {
                 text += flood.piece(taken)
                 taken += 1
-                // Nothing may come in between where all is one stanza.
                 let tenths = taken * 10 / total
-                if flood.expectation == .delivered, tenths > (taken - 1) * 10 / total { text += Flood.mark(tenths) }
+                if !flood.isOneStanza, tenths > (taken - 1) * 10 / total { text += Flood.mark(tenths) }
             }
+            if taken == total { text += flood.closing }
             return Array(text.utf8)
         }
     }

@@ -68,19 +68,18 @@ final class Victim: ChatDelegate, MessageDelegate {
         let growth = Memory.read("VmHWM") - start.resident
         let state = state.withLock { $0 }
         let row = Row(
-            flood: flood, outcome: outcome(state, count: flood.count(dividedBy: divisor)), growth: growth,
+            flood: flood, outcome: outcome(state, expected: flood.events(dividedBy: divisor)), growth: growth,
             milliseconds: time, slowdown: slowdown(state.marks, since: start.processorMilliseconds))
         return row.tell(divisor: divisor)
     }
 
     /// One of the words of ``Flood/Expectation``, or what happened instead.
-    private func outcome(_ state: State, count: Int) -> String {
+    private func outcome(_ state: State, expected: Int) -> String {
         if let error = state.error {
             let condition = error.streamError?.condition.rawValue
             return condition == "policy-violation" ? Flood.Expectation.refused.rawValue : "\(error.message)"
         }
         guard state.isInOrder else { return "out of order" }
-        let expected = flood.isVisible ? count : 0
         return state.delivered == expected
             ? Flood.Expectation.delivered.rawValue : "\(state.delivered) of \(expected) arrived"
     }
@@ -104,6 +103,10 @@ final class Victim: ChatDelegate, MessageDelegate {
                 state.delivered += 1
             }
         }
+    }
+
+    func stream(_ stream: XMPPStream, didNotRead stanza: OversizedStanza) async {
+        state.withLock { $0.delivered += 1 }
     }
 
     func stream(_ stream: XMPPStream, didReceive presence: Presence) async {

@@ -21,6 +21,11 @@ internal import XMPP
         configuration.host = "127.0.0.1"
         configuration.port = port
         if !arguments[4].isEmpty { configuration.certificateAuthorityFile = arguments[4] }
+        if flood == .oversized {
+            var memory = LoginMemory()
+            memory.lastOversized = .now
+            await configuration.loginMemory.save(memory, of: jid)
+        }
         if flood == .churn { return await Churn.run(configuration, divisor: divisor) }
         return await Victim(flood).suffer(configuration, divisor: divisor)
     }

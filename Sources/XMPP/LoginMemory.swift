@@ -25,12 +25,31 @@ public struct LoginMemory: Sendable {
     /// What the server offered at the last login: the next one sends what follows from that without waiting for it.
     public var offered: OfferedFeatures?
 
+    /// When a stanza of a session was last past a limit (``XMPPConfiguration/limits``). The first one costs the stream; in the
+    /// sessions of the time after that they are passed over (``XMPPEvent/oversized(_:)``), since the server may send the same
+    /// one again at each login.
+    public var lastOversized: DateTime?
+
+    /// How long after the last stanza that was past a limit such stanzas are passed over; 30 days.
+    public static let oversizedLifetime: Duration = .seconds(30 * 86_400)
+
+    /// Whether such stanzas are passed over in a session that begins at a moment.
+    func passesOverOversized(at moment: DateTime) -> Bool {
+        guard let lastOversized else { return false }
+        return lastOversized.age(at: moment) < Self.oversizedLifetime
+    }
+
     /// Makes a memory of nothing.
     ///
     /// - Parameter userAgentID: The name of this installation; made up unless said otherwise.
     public init(userAgentID: String? = nil) {
         self.userAgentID = userAgentID ?? SecureRandom().uuid()
     }
+}
+
+extension DateTime {
+    /// How long ago it was; negative for a moment to come.
+    func age(at now: DateTime) -> Duration { .milliseconds(now.millisecondsSinceEpoch - millisecondsSinceEpoch) }
 }
 
 /// Where streams keep what the logins of an account leave for the next one.

@@ -46,6 +46,7 @@ extension XMPPConfiguration {
             bindTag: jid.resourcepart ?? software.name, inlineFeatures: inlineFeatures, keepalive: keepalive,
             timeouts: timeouts, random: random)
         stream.isForRegistration = isForRegistration
+        stream.passesOverOversized = memory?.passesOverOversized(at: .now) == true
         if !isCautious { stream.expected = memory?.offered }
         return stream
     }

@@ -34,6 +34,9 @@ package struct StreamConfiguration: Sendable {
     package var inlineFeatures: [InlineFeature]
     /// What the server offered at the last login; what it allows is sent without waiting for the server to offer it anew.
     package var expected: OfferedFeatures?
+    /// Whether elements that are past a limit of the session are passed over, and not refused. For whoever comes back after one
+    /// was refused: the server may send it again at each login.
+    package var passesOverOversized = false
     /// Whether nobody logs in on the stream: requests are sent that come before a login (XEP-0077 §3.1.1).
     package var isForRegistration = false
     /// Signs of life.

@@ -303,4 +303,9 @@ package struct StreamManagement: Sendable, Equatable {
             || element.isNamed("presence", namespace: Namespace.client)
             || element.isNamed("iq", namespace: Namespace.client)
     }
+
+    /// Whether an element of which only this is known is one that counts.
+    package static func isStanza(_ element: PassedOverElement) -> Bool {
+        element.name.namespace == Namespace.client && ["message", "presence", "iq"].contains(element.name.localName)
+    }
 }

@@ -90,6 +90,18 @@ struct ElementBuilder: ~Copyable {
                 second: UInt32(truncatingIfNeeded: bytes.count - start)))
     }
 
+    /// What the start tag of the first-level element that is open said; `nil` between two.
+    var head: Element? {
+        guard depth > 1, let first = records.contents.first else { return nil }
+        let head = UnsafeBufferPointer(rebasing: records.contents.prefix(1 + Int(first.first)))
+        // Behind the values of its attributes come those of its children.
+        let count = head.dropFirst().last.map { Int($0.first) + Int($0.second) } ?? 0
+        let stanza = ParsedStanza.make(
+            head, UnsafeBufferPointer(rebasing: bytes.contents.prefix(count)), names: names.known,
+            extraNames: names.extra)
+        return Element(parsed: ParsedElement(stanza: stanza, index: 0))
+    }
+
     /// The element that is complete; the next one begins.
     private mutating func takeElement() -> Element {
         let stanza = ParsedStanza.make(

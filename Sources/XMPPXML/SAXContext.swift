@@ -37,6 +37,9 @@ final class SAXContext {
     /// Open elements, the root included.
     var depth: Int { state.pointee.builder.depth }
 
+    /// What the start tag of the first-level element that is open said; `nil` between two.
+    var head: Element? { state.pointee.builder.head }
+
     /// Takes the events completed.
     func takeEvents() -> [XMLStreamEvent] { state.pointee.builder.takeEvents() }
 

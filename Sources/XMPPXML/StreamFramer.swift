@@ -22,6 +22,8 @@ struct StreamFramer {
         case end
         /// The byte before ``position`` completed the root's start tag, a first-level element or the root's end tag.
         case unit
+        /// With the byte at ``position`` the current first-level element passes a limit. It may be passed over.
+        case limit(XMLStreamError)
         /// The byte at ``position`` is refused.
         case error(XMLStreamError)
     }
@@ -53,6 +55,8 @@ struct StreamFramer {
     var elements = 0
     /// The current entity name, or the XML declaration; short by construction.
     var collected: [UInt8] = []
+    /// Whether the current first-level element is passed over: only ``XMLLimits/maximumPassedOverBytes`` counts until its end.
+    var isPassingOver = false
     /// Whether a `<?xml` would be the stream's very first bytes (XML §2.8).
     var mayDeclare = false
 
@@ -72,7 +76,8 @@ struct StreamFramer {
     }
 
     /// Looks at bytes from ``position`` on, up to the end of a unit.
-    mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, _ limits: XMLLimits) -> Stop {
+    mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, _ given: XMLLimits) -> Stop {
+        let limits = isPassingOver ? given.withinPassedOver : given
         var index = position
         defer { position = index }
         var end = scanEnd(bytes.count, limits)
@@ -90,30 +95,54 @@ struct StreamFramer {
                     continue
                 }
             }
+            let before = validator
             do {
                 let hasEndedUnit = try step(bytes[index], at: index, limits)
                 index += 1
                 if hasEndedUnit { return .unit }
             } catch {
-                return .error(error)
+                guard case .limitExceeded = error, mayPassOver(given) else { return .error(error) }
+                // The byte comes again, with other limits.
+                validator = before
+                return .limit(error)
             }
             if state == .lessThan && depth <= 1 { end = scanEnd(bytes.count, limits) }
         }
         guard end == bytes.count else {
-            let maximum = min(limits.maximumStanzaBytes, XMLLimits.ceilingOfStanzaBytes)
-            return .error(.limitExceeded("more than \(maximum) bytes in one first-level element"))
+            let error = XMLStreamError.limitExceeded(
+                "more than \(maximumBytes(limits)) bytes in one first-level element")
+            return mayPassOver(given) ? .limit(error) : .error(error)
         }
         return .end
+    }
+
+    /// Whether the current unit is a first-level element that may be passed over from here.
+    private func mayPassOver(_ limits: XMLLimits) -> Bool {
+        guard limits.maximumPassedOverBytes > 0, !isPassingOver else { return false }
+        switch state {
+        case .startName, .inTag, .attributeName, .afterAttributeName, .beforeValue, .value, .afterValue, .slash,
+            .reference, .entityName, .characterReference:
+            return depth >= 1
+        case .start, .misc, .between, .text, .closed, .lessThan, .endNameStart, .endName, .endSpace, .question,
+            .declaration, .bang, .cdataOpen, .cdata:
+            // What stands directly in the root and is no start tag is no element.
+            return depth >= 2
+        }
+    }
+
+    /// The bytes that the current unit may have.
+    private func maximumBytes(_ limits: XMLLimits) -> Int {
+        isPassingOver ? limits.maximumStanzaBytes : min(limits.maximumStanzaBytes, XMLLimits.ceilingOfStanzaBytes)
     }
 
     /// One past the last byte that the current unit may have in this buffer.
     private func scanEnd(_ count: Int, _ limits: XMLLimits) -> Int {
         guard !isBetweenUnits else { return count }
-        return min(count, max(unitStart + min(limits.maximumStanzaBytes, XMLLimits.ceilingOfStanzaBytes), 0))
+        return min(count, max(unitStart + maximumBytes(limits), 0))
     }
 
     /// Takes one byte. Returns whether it completed a unit.
-    private mutating func step(_ byte: UInt8, at index: Int, _ limits: XMLLimits) throws(XMLStreamError) -> Bool {
+    mutating func step(_ byte: UInt8, at index: Int, _ limits: XMLLimits) throws(XMLStreamError) -> Bool {
         if state == .start { try checkFirst(byte) }
         try validator.accept(byte)
         switch state {

@@ -47,15 +47,17 @@ package final class XMLStreamParser {
     /// Bytes handed over at once past which libxml2's buffers are worth giving back, with its context.
     private static let swollenBytes = 131_072
 
-    private var framer = StreamFramer()
-    private var sax = SAXContext()
+    var framer = StreamFramer()
+    var sax = SAXContext()
     /// Bytes of an unfinished tag or text, at most one first-level element.
-    private var pending: [UInt8] = []
+    var pending: [UInt8] = []
     /// The root's start tag, replayed into a renewed context.
-    private var header: [UInt8] = []
-    private var failure: XMLStreamError?
+    var header: [UInt8] = []
+    var failure: XMLStreamError?
     /// Whether libxml2's input buffer has grown past what a quiet stream should keep.
     private var isSwollen = false
+    /// The element that is being passed over; `nil` while none is.
+    var passed: PassedElement?
 
     /// How often the libxml2 context was renewed.
     package private(set) var renewals = 0
@@ -97,7 +99,14 @@ package final class XMLStreamParser {
         while failure == nil {
             let stop = framer.scan(bytes, limits)
             outcome.consumed = framer.position
+            if passed != nil {
+                if hasEndedPassing(bytes, &start, stop, &outcome), mode == .oneEvent { return }
+                if case .end = stop { return }
+                continue
+            }
             switch stop {
+            case .limit:
+                beginPassingOver(bytes, &start, &outcome)
             case .unit:
                 let isHeader = header.isEmpty
                 if isHeader { keepHeader(bytes, &start) }
@@ -117,7 +126,7 @@ package final class XMLStreamParser {
     }
 
     /// Hands the tags completed in this buffer to libxml2, with what was pending, and takes the events.
-    private func handOver(_ bytes: UnsafeBufferPointer<UInt8>, _ start: inout Int, _ outcome: inout Outcome) {
+    func handOver(_ bytes: UnsafeBufferPointer<UInt8>, _ start: inout Int, _ outcome: inout Outcome) {
         guard framer.tokenEnd > start else { return }
         let ready = UnsafeBufferPointer(rebasing: bytes[start..<framer.tokenEnd])
         start = framer.tokenEnd
@@ -154,7 +163,7 @@ package final class XMLStreamParser {
     }
 
     /// Forgets the beginning of an XML declaration that was kept because its `<` might have been the root's.
-    private func dropStalePending() {
+    func dropStalePending() {
         if framer.unitStart >= 0 { pending.removeAll() }
     }
 
@@ -165,6 +174,11 @@ package final class XMLStreamParser {
             isSwollen || sax.dictionaryCount > Self.maximumDictionaryNames
                 || sax.dictionaryBytes > Self.maximumDictionaryBytes
         else { return }
+        renew()
+    }
+
+    /// Starts a fresh libxml2 context, which knows of nothing but the root.
+    func renew() {
         isSwollen = false
         renewals += 1
         sax = SAXContext()

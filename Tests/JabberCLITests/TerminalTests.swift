@@ -96,6 +96,7 @@ struct TerminalTests {
                 ["type": "retraction", "from": text, "id": text, "moderator": text, "reason": ["message": text]],
                 ["type": "invitation", "from": text, "room": text, "body": text],
                 ["type": "gap", "after": text, "cursor": text],
+                ["type": "gap", "from": text, "id": text, "stanza": text, "bytes": 2_000_000],
                 ["type": "account", "account": text, "connection": text, "reason": ["message": text]],
                 ["type": "account", "account": text, "serverKey": ["host": text, "key": text, "previousKey": text]],
                 ["type": "roster", "account": text, "contact": ["jid": text, "subscription": text]], ["type": text],

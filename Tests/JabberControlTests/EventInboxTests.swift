@@ -11,6 +11,13 @@ struct EventInboxTests {
         ControlEvent(json: ["type": "message", "cursor": .string(String(number))])
     }
 
+    @Test("The gap that a stanza left says how large that was; other events and gaps have no size")
+    func unread() {
+        #expect(ControlEvent(json: ["type": "gap", "bytes": 2_000_000]).unreadBytes == 2_000_000)
+        #expect(ControlEvent(json: ["type": "gap", "after": "1"]).unreadBytes == nil)
+        #expect(ControlEvent(json: ["type": "message", "bytes": 2_000_000]).unreadBytes == nil)
+    }
+
     @Test("With 1,000 events that wait nothing more is read, until 200 are left")
     func bounds() async throws {
         let inbox = EventInbox()

@@ -24,6 +24,7 @@ struct LoginMemoryFileTests {
     private func memory() throws -> LoginMemory {
         var memory = LoginMemory()
         memory.hasUsedSCRAM = true
+        memory.lastOversized = DateTime("2026-01-02T03:04:05.678Z")
         memory.token = LoginToken(
             mechanism: SASLMechanismName(rawValue: "HT-SHA-256-EXPR"), bytes: Array(Self.secret.utf8),
             expiry: try #require(DateTime("2040-01-01T00:00:00Z")), count: 4_000_000_000)
@@ -54,6 +55,7 @@ struct LoginMemoryFileTests {
         #expect(found.userAgentID == saved.userAgentID && found.token == saved.token)
         #expect(found.hasUsedSCRAM && !found.hasUsedChannelBinding && found.offered == saved.offered)
         #expect(found.serverKeys == saved.serverKeys)
+        #expect(found.lastOversized != nil && found.lastOversized == saved.lastOversized)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }

@@ -47,6 +47,7 @@ struct FloodTests {
         .timeLimit(.minutes(5)),
         arguments: [
             "messages", "presences", "capabilities", "subscriptions", "whitespace", "names", "namespaces", "stanza",
+            "oversized",
             "depth",
             "attributes", "elements", "header", "prefixes", "buddies", "churn",
         ])

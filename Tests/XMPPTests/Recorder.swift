@@ -70,6 +70,9 @@ final class Recorder: ChatDelegate, MessageDelegate {
     func stream(_ stream: XMPPStream, didReceive message: Message) async {
         note("message \(message.from?.description ?? "") \(message.body ?? "-")")
     }
+    func stream(_ stream: XMPPStream, didNotRead stanza: OversizedStanza) async {
+        note("not read: \(stanza.kind.rawValue) \(stanza.id ?? "") \(stanza.from?.description ?? "")")
+    }
     func stream(_ stream: XMPPStream, didBounce message: Message, error: StanzaError) async {
         note("bounced \(message.id ?? "") \(error.condition)")
     }

@@ -201,6 +201,9 @@ enum EventText {
             let reason = event["reason"]?["message"]?.stringValue.map { ": \($0)" } ?? ""
             return (event.string("connection") ?? "") + reason
         case "gap":
+            if let bytes = event.int("bytes") {
+                return "a \(event.string("stanza") ?? "stanza") of \(bytes) bytes was not read: it is too large"
+            }
             return "events are missing here: the daemon keeps them no more"
         default:
             return event.string("type") ?? ""

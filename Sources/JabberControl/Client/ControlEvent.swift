@@ -32,7 +32,7 @@ public struct ControlEvent: Hashable, Sendable {
         public static let roster = Kind(rawValue: "roster")
         /// The account was connected or disconnected.
         public static let account = Kind(rawValue: "account")
-        /// Some events are missing. Comes unasked.
+        /// Some events are missing, or a stanza that was too large to be read (``ControlEvent/unreadBytes``). Comes unasked.
         public static let gap = Kind(rawValue: "gap")
     }
 
@@ -60,6 +60,8 @@ public struct ControlEvent: Hashable, Sendable {
     public var body: String? { json.string("body") }
     /// The name of a message, or of the one that it is about.
     public var id: String? { json.string("id") }
+    /// How many bytes a stanza had that was too large to be read; `nil` of everything but the gap that it leaves.
+    public var unreadBytes: Int? { kind == .gap ? json.int("bytes") : nil }
     /// How somebody is now.
     public var show: ControlShow? { json.string("show").map(ControlShow.init(rawValue:)) }
 }

@@ -113,7 +113,7 @@ extension MethodTable {
                 + "too, where the server copies it (XEP-0280): its source is carbon.",
             "A daemon that stays writes the events of each account down before it tells the server that it has them, and keeps the "
                 + "latest 10000 of them for 30 days, over restarts: --since shows those after a cursor first. When some of them are "
-                + "gone already, an event of the type gap says so. Presence, who types, and who comes and goes in rooms is shown as it "
+                + "gone already, an event of the type gap says so, and so does one for each stanza that was too large to be read. Presence, who types, and who comes and goes in rooms is shown as it "
                 + "happens, and not kept. Without such a daemon nothing is kept.",
             "With --exec the command has the event as a line of JSON on its standard input, and what is no object or list of it in "
                 + "variables such as JABBERCTL_EVENT_FROM and JABBERCTL_EVENT_BODY. With --consumer an event has been dealt with when "
@@ -155,12 +155,15 @@ extension MethodTable {
             api, FieldSpec("cursor", "string", "grows with each event; absent of one that is not kept"), account,
             FieldSpec("type", "string", "one of the kinds, or gap"),
             FieldSpec("at", "time", "when it happened"),
-            FieldSpec("from", "string", "the sender; state: bare JID of the contact"),
+            FieldSpec(
+                "from", "string", "the sender; state: bare JID of the contact; gap: of a stanza that was not read"),
             FieldSpec("to", "string", "message: the address it was sent to"),
             FieldSpec("direction", "string", "message: in or out"),
             FieldSpec("kind", "string", "message: chat, normal, headline, groupchat or error"),
             FieldSpec(
-                "id", "string", "message: its id; receipt, marker, reaction, retraction: that of the message concerned"),
+                "id", "string",
+                "message: its id; receipt, marker, reaction, retraction: that of the message concerned; gap: of a stanza that "
+                    + "was not read"),
             FieldSpec("stanzaId", "object", "message: by, id (XEP-0359)"),
             FieldSpec("body", "string", "message: the text, without what it quotes for replyTo; invitation: why"),
             FieldSpec(
@@ -201,7 +204,13 @@ extension MethodTable {
             FieldSpec(
                 "after", "string",
                 "gap: the cursor that was asked for; what came next after it is gone. Absent where it is presence, or what "
-                    + "happens in rooms, that is missing, as the reader was too slow: ask how things stand"),
+                    + "happens in rooms, that is missing, as the reader was too slow: ask how things stand; absent too where it "
+                    + "is a stanza"),
+            FieldSpec(
+                "stanza", "string",
+                "gap: message, presence, iq or element: one that was too large to be read (the first such one costs the "
+                    + "connection, those after it are passed over)"),
+            FieldSpec("bytes", "integer", "gap: how many bytes that stanza had"),
         ]
         command.examples = [
             "jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body",

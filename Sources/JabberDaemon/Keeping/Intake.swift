@@ -34,7 +34,7 @@ final class Intake: Sendable {
     /// Which events are kept for those who listen later. The others tell how things stand, and are of no use when they stand
     /// otherwise.
     static let keptTypes: Set = [
-        "message", "receipt", "marker", "reaction", "retraction", "invitation", "roster", "account",
+        "message", "receipt", "marker", "reaction", "retraction", "invitation", "roster", "account", "gap",
     ]
 
     private struct State {
@@ -120,6 +120,9 @@ final class Intake: Sendable {
             record.marks = [Mark(state: .device, id: id, from: from)]
         case .displayed(let id, let from):
             record.marks = [Mark(state: .read, id: id, from: from)]
+        case .oversized(let stanza):
+            // Others than messages are not among those that are written.
+            guard stanza.kind == .message else { return nil }
         case .invitation, .room(_, .subject):
             break
         case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,

@@ -153,7 +153,8 @@ final class Delivery: Sendable {
             reach(.read, id, from.bare)
         case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
             .buddyWentOffline,
-            .subscriptionRequest, .roster, .message, .carbon, .invitation, .room, .blockList, .interrupted, .resumed,
+            .subscriptionRequest, .roster, .message, .oversized, .carbon, .invitation, .room, .blockList, .interrupted,
+            .resumed,
             .notResumed, .disconnected:
             break
         }

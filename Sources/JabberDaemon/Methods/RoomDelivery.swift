@@ -52,8 +52,8 @@ enum RoomDelivery {
                 answer.withLock { $0 = $0 ?? .shownOut(departure) }
             case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
                 .buddyWentOffline,
-                .subscriptionRequest, .roster, .message, .messageBounced, .receipt, .displayed, .carbon, .invitation,
-                .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
+                .subscriptionRequest, .roster, .message, .oversized, .messageBounced, .receipt, .displayed, .carbon,
+                .invitation, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:
                 break
             }
         }

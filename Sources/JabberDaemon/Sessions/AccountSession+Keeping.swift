@@ -90,7 +90,7 @@ extension AccountSession {
         case .message(let message): notifier.received(ChatMessage(message, account: jid))
         case .connected, .serverKeyChanged, .presence, .buddyCameOnline, .buddyChanged, .buddyWentOffline,
             .subscriptionRequest, .roster,
-            .messageBounced, .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted,
+            .oversized, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted,
             .notResumed, .disconnected:
             break
         }

@@ -230,6 +230,7 @@ actor AccountSession {
     /// Takes in what happened, on the stream's executor.
     private nonisolated func note(_ event: XMPPEvent) {
         notes.note(event)
+        if case .oversized(let stanza) = event { notice?("\(account.name): too large, and not read: \(stanza)") }
         guard case .serverKeyChanged(let change) = event else { return }
         func describe(_ key: ServerKey) -> String {
             "\(key.fingerprint), issued by \(key.issuer), valid until \(key.notAfter)"

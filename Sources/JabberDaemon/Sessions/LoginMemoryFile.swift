@@ -95,6 +95,7 @@ actor LoginMemoryFile: LoginMemoryStore {
         memory.serverKeys = (object["serverKeys"]?.arrayValue ?? []).prefix(ServerKey.maximumRemembered)
             .compactMap { $0.objectValue.flatMap(serverKey) }
         memory.offered = object["offered"]?.objectValue.map(offered)
+        memory.lastOversized = object.string("lastOversized").flatMap(DateTime.init)
         return memory
     }
 
@@ -156,6 +157,7 @@ actor LoginMemoryFile: LoginMemoryStore {
                     ]
                 })
         }
+        if let last = memory.lastOversized { object["lastOversized"] = .string(last.description) }
         if let offered = memory.offered {
             object["offered"] = .object(
                 JSONObject(present: [

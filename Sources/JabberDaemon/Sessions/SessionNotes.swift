@@ -65,7 +65,7 @@ final class SessionNotes: Sendable {
             // Strangers choose how long their texts are, and a thousand of them are kept.
             note(SubscriptionRequest(jid: jid, text: request.kept.status, at: request.sentAt()))
         case .connected, .serverKeyChanged, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .roster, .message,
-            .messageBounced,
+            .oversized, .messageBounced,
             .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted, .resumed, .notResumed,
             .disconnected:
             break

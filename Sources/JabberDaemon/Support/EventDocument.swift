@@ -12,6 +12,8 @@ enum EventDocument {
             return MessageDocument.documents(ChatMessage(message, account: session.jid), session)
         case .carbon(let carbon):
             return MessageDocument.documents(ChatMessage(carbon, account: session.jid), session)
+        case .oversized(let stanza):
+            return [gap(stanza, session)]
         case .messageBounced(let message, let error):
             return [MessageDocument.bounce(message, error, session)]
         case .receipt(let id, let jid):
@@ -91,6 +93,16 @@ enum EventDocument {
 
     /// That events which are not kept are missing: how things stand now has to be asked.
     static func gap(_ session: AccountSession) -> JSONObject { heading("gap", at: .now, session) }
+
+    /// That a stanza is missing which was too large to be read.
+    static func gap(_ stanza: OversizedStanza, _ session: AccountSession) -> JSONObject {
+        var event = heading("gap", at: .now, session)
+        event["stanza"] = .string(stanza.kind.rawValue)
+        event["bytes"] = .integer(Int64(stanza.bytes))
+        if let from = stanza.from { event["from"] = .string(from.description) }
+        if let id = stanza.id { event["id"] = .string(id) }
+        return event
+    }
 
     /// The beginning of every event.
     static func heading(_ type: String, at moment: DateTime, _ session: AccountSession) -> JSONObject {

@@ -94,7 +94,7 @@ final class DelegatePump: Sendable {
         case .notResumed(let outcome): await delegate.stream(stream, didNotResume: outcome)
         case .disconnected(let error): await delegate.streamDidDisconnect(stream, error: error)
         case .blockList(let change): await delegate.stream(stream, didUpdateBlockList: change)
-        case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room: break
+        case .message, .oversized, .messageBounced, .receipt, .displayed, .carbon, .invitation, .room: break
         }
     }
 
@@ -102,6 +102,7 @@ final class DelegatePump: Sendable {
         let stream = delivery.stream
         switch delivery.event {
         case .message(let message): await delegate.stream(stream, didReceive: message)
+        case .oversized(let stanza): await delegate.stream(stream, didNotRead: stanza)
         case .messageBounced(let message, let error):
             await delegate.stream(stream, didBounce: message, error: error)
         case .receipt(let id, let jid): await delegate.stream(stream, didReceiveReceiptFor: id, from: jid)

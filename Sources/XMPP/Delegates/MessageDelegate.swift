@@ -22,6 +22,9 @@ public protocol MessageDelegate: AnyObject, Sendable {
     /// Somebody asks the user into a room (XEP-0249).
     func stream(_ stream: XMPPStream, didReceive invitation: RoomInvitation) async
 
+    /// A stanza, a message as a rule, was past a limit (``XMPPConfiguration/limits``) and was not read: what is known of it.
+    func stream(_ stream: XMPPStream, didNotRead stanza: OversizedStanza) async
+
     /// A message that was sent came back (RFC 6120 §8.3).
     ///
     /// - Parameters:
@@ -34,6 +37,8 @@ public protocol MessageDelegate: AnyObject, Sendable {
 extension MessageDelegate {
     /// Does nothing.
     public func stream(_ stream: XMPPStream, didReceive message: Message) async {}
+    /// Does nothing.
+    public func stream(_ stream: XMPPStream, didNotRead stanza: OversizedStanza) async {}
     /// Does nothing.
     public func stream(_ stream: XMPPStream, didBounce message: Message, error: StanzaError) async {}
     /// Does nothing.

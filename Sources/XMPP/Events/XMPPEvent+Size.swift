@@ -14,6 +14,7 @@ extension XMPPEvent {
         case .invitation(let invitation):
             [invitation.password, invitation.reason, invitation.thread].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         case .receipt(let id, _), .displayed(let id, _): id.utf8.count
+        case .oversized(let stanza): (stanza.id?.utf8.count ?? 0) + (stanza.type?.utf8.count ?? 0)
         case .room(_, let event): event.storedBytes
         case .roster(.received(let items, _)): items.reduce(0) { $0 + $1.storedBytes }
         case .roster(.changed(.updated(let item), _)): item.storedBytes

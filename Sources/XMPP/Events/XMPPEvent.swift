@@ -26,6 +26,9 @@ public enum XMPPEvent: Sendable, Hashable {
     case roster(RosterUpdate)
     /// A message arrived; its sender is filled in.
     case message(Message)
+    /// A stanza was past a limit (``XMPPConfiguration/limits``), and was not read. The first one ends the stream with
+    /// `policy-violation`; this comes in the sessions after that.
+    case oversized(OversizedStanza)
     /// A message that was sent came back (RFC 6120 §8.3).
     case messageBounced(Message, StanzaError)
     /// The addressee's client has received a message (XEP-0184).
@@ -54,7 +57,7 @@ extension XMPPEvent {
     /// Whether it is for ``MessageDelegate``; the others are for ``ChatDelegate``, those of rooms for ``RoomDelegate``.
     var concernsMessages: Bool {
         switch self {
-        case .message, .messageBounced, .receipt, .displayed, .carbon, .invitation: true
+        case .message, .oversized, .messageBounced, .receipt, .displayed, .carbon, .invitation: true
         case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
             .buddyWentOffline,
             .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed, .disconnected:

@@ -236,7 +236,7 @@ extension XMPPStream {
         do throws(WebSocketError) {
             let webSocket = try WebSocketTransport(
                 over: tls, role: .client(host: target.hostField, path: path),
-                maximumMessageBytes: configuration.limits.maximumStanzaBytes, clock: configuration.clock)
+                maximumMessageBytes: maximumMessageBytes, clock: configuration.clock)
             take(webSocket)
             let generation = generation
             webSocket.upgrade(timeout: configuration.timeouts.tls) { [weak self] result in

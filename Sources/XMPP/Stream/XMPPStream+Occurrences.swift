@@ -48,6 +48,8 @@ extension XMPPStream {
             let known = deliveries.count
             route(element)
             arrivedStanza(element, isReported: deliveries.count > known)
+        case .passedOver(let element):
+            passedOver(element)
         case .acknowledged(let count):
             acknowledged(count)
         case .doubted:

@@ -22,6 +22,8 @@ extension XMPPStream {
             if let error, error.code == .violation, !isDisconnecting {
                 attemptEnd = XMPPError(
                     .protocolViolation, "The connection to \(configuration.jid.domainpart) was closed: \(error).")
+                // It may have been a message that is too long.
+                if framing == .messages { metOversized() }
             }
             perform(machine.transportEnded(error?.description ?? ""))
             transport = nil
@@ -50,6 +52,7 @@ extension XMPPStream {
             }
             if let error = outcome.error {
                 if isGreetedByTLS(bytes) { attemptEnd = .speaksTLSAtOnce(endpoint ?? "") }
+                if case .limitExceeded = error { metOversized() }
                 perform(machine.parserFailed(error))
                 break
             }
@@ -235,6 +238,7 @@ extension XMPPStream {
         switch event {
         case .streamOpened(let root, _): log(.wire, "received a stream header from \(root["from"] ?? "nobody")")
         case .element(let element): log(.wire, "received \(WireLog.describe(element))")
+        case .passedOver(let element): log(.wire, "passed over <\(element.name.localName)> of \(element.bytes) bytes")
         case .streamClosed: log(.wire, "received the end of the stream")
         }
     }

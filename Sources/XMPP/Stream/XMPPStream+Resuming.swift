@@ -28,6 +28,7 @@ extension XMPPStream {
     /// - Returns: Why; `nil` when this side closed it.
     package func waitUntilDown() async -> XMPPError? {
         if hasSession { _ = await wait(for: .interruption, heedsCancellation: false) }
+        await savingMemory?.value
         switch phase {
         case .interrupted(let error): return error
         case .fresh, .connecting, .registering, .established, .ended: return disconnection

@@ -90,6 +90,8 @@ public actor XMPPStream {
     var memory: LoginMemory?
     /// Whether ``memory`` holds something that is not saved yet.
     var isMemoryChanged = false
+    /// Saves it, where that was begun in the middle of a session.
+    var savingMemory: Task<Void, Never>?
     var isDisconnecting = false
     /// What to switch on together with the binding of a resource, where the server can do that (XEP-0386).
     var inlineWishes: [InlineFeature] = []

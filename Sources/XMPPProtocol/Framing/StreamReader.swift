@@ -54,14 +54,19 @@ package final class StreamReader {
             outcome.error = error
             return outcome
         }
-        guard parser.isBetweenElements, parsed.events.count == 1, case .element(let element)? = parsed.events.first
-        else {
+        guard parser.isBetweenElements, parsed.events.count == 1, let event = parsed.events.first else {
             outcome.error = .badFormat("a WebSocket message that is not exactly one element")
             return outcome
         }
-        outcome.events = events(element)
-        if outcome.events.isEmpty {
-            outcome.error = .badFormat("<\(element.localName)/> before <open/>")
+        switch event {
+        case .element(let element):
+            outcome.events = events(element)
+            if outcome.events.isEmpty { outcome.error = .badFormat("<\(element.localName)/> before <open/>") }
+        case .passedOver(let element):
+            outcome.events = [event]
+            if !isOpen { outcome.error = .badFormat("<\(element.name.localName)/> before <open/>") }
+        case .streamOpened, .streamClosed:
+            outcome.error = .badFormat("a WebSocket message that is not exactly one element")
         }
         return outcome
     }

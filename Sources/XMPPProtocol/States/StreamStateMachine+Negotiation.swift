@@ -181,6 +181,7 @@ extension StreamStateMachine {
             if let answer { _ = management.received(answer) } else { enable = [.send(request)] }
         }
         let (news, repeated) = repeatInheritance(in: session)
-        return [.cancel(.negotiation)] + enable + startKeepalive() + news + [.emit(.established(session))] + repeated
+        return [.cancel(.negotiation)] + passingOver + enable + startKeepalive() + news
+            + [.emit(.established(session))] + repeated
     }
 }

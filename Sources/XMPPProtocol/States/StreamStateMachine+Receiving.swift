@@ -13,6 +13,9 @@ extension StreamStateMachine {
         case .element(let element):
             unfinished.quarters = 0
             return received(element)
+        case .passedOver(let element):
+            unfinished.quarters = 0
+            return passedOver(element)
         case .streamClosed:
             return closedByServer()
         }
@@ -87,6 +90,28 @@ extension StreamStateMachine {
         case .closing: return StreamManagement.isStanza(element) ? [.emit(.stanza(element))] : []
         case .idle, .opening, .securing, .ended: return []
         }
+    }
+
+    /// A first-level element was passed over. It counts like any other (XEP-0198 §4): the server would send it again.
+    private mutating func passedOver(_ element: PassedOverElement) -> [StreamAction] {
+        switch state {
+        case .established:
+            if StreamManagement.isStanza(element) { management.receivedStanza() }
+            return [.emit(.passedOver(element))]
+        case .closing:
+            return StreamManagement.isStanza(element) ? [.emit(.passedOver(element))] : []
+        case .ended:
+            return []
+        // Before the session nothing is passed over: an element that decides about it was not read.
+        case .idle, .opening, .awaitingFeatures, .startingTLS, .securing, .authenticating, .registering, .resuming,
+            .binding:
+            return violate(StreamError(.policyViolation))
+        }
+    }
+
+    /// From here on what is past a limit is passed over, where the owner wants that.
+    var passingOver: [StreamAction] {
+        configuration.passesOverOversized ? [.limit(configuration.sessionLimits.passingOver)] : []
     }
 
     /// A stream error ends the stream, whatever it says (RFC 6120 §4.9.1.1).

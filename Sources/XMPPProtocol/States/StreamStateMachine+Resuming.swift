@@ -44,7 +44,7 @@ extension StreamStateMachine {
         boundAddress = inherited.jid
         state = .established
         let repeated = management.pending.map { StreamAction.send($0.element) }
-        return [.cancel(.negotiation)] + startKeepalive()
+        return [.cancel(.negotiation)] + passingOver + startKeepalive()
             + [.emit(.resumed(EstablishedSession(jid: inherited.jid, features: features))), .emit(.acknowledged(h))]
             + (doubted.isEmpty ? [] : [.emit(.doubted)]) + repeated + burstSent()
     }

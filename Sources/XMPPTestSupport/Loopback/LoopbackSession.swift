@@ -182,6 +182,8 @@ final class LoopbackSession {
             case .bound: take(element)
             case .awaitingHeader, .securing, .hibernating, .ended: break
             }
+        case .passedOver:
+            break
         case .streamClosed:
             close()
         }

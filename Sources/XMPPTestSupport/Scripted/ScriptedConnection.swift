@@ -167,6 +167,7 @@ actor ScriptedConnection {
                 switch event {
                 case .streamOpened(let header, _): units.append(Unit(text: text, element: header))
                 case .element(let element): units.append(Unit(text: text, element: element))
+                case .passedOver: units.append(Unit(text: text))
                 case .streamClosed:
                     units.append(Unit(text: text))
                     guard answersEnd else { break }

@@ -135,6 +135,7 @@ struct MachineWatch {
         case .notResumed:
             try require(isAuthenticated && !isEstablished, "an earlier session is given up at the wrong time")
         case .stanza(let element): try require(isEstablished, "a stanza before the session: \(element)")
+        case .passedOver: throw BrokenRule(description: "something was passed over that nobody asked to")
         case .acknowledged, .doubted: try require(isEstablished, "an acknowledgement before the session")
         case .ended: hasEnded = true
         }

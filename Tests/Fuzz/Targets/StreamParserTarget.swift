@@ -4,17 +4,30 @@
 
 extension FuzzTarget {
     /// Any bytes: the events and the error are the same however the bytes are cut, and each element that arrives can be
-    /// written and read back equal.
+    /// written and read back equal; with elements passed over that are past a limit, and without. Until the first of these both
+    /// bring the same.
     static let streamParser = FuzzTarget(
         name: "stream-parser",
         seeds: { FuzzVectors.files(in: "hostile-streams") + FuzzVectors.column(1, of: "xml/utf8.tsv") }
     ) { bytes in
-        let whole = try parse(bytes, chunk: max(1, bytes.count), .batch)
-        for chunk in [1, 3, 17] {
-            try require(whole == parse(bytes, chunk: chunk, .batch), "chunks of \(chunk) differ")
+        let refusing = try checkChunking(bytes, passedOver: 0)
+        let passing = try checkChunking(bytes, passedOver: 4_000)
+        guard case .limitExceeded = refusing.error else {
+            return try require(refusing == passing, "what is within the limits is read otherwise")
         }
-        try require(whole == parse(bytes, chunk: max(1, bytes.count), .oneEvent), "event by event differs")
+        try require(passing.events.starts(with: refusing.events), "what came before the limit is read otherwise")
+    }
+
+    /// Reads the bytes, cut in several ways.
+    private static func checkChunking(_ bytes: [UInt8], passedOver: Int) throws -> XMLStreamParser.Outcome {
+        let whole = try parse(bytes, chunk: max(1, bytes.count), .batch, passedOver)
+        for chunk in [1, 3, 17] {
+            try require(whole == parse(bytes, chunk: chunk, .batch, passedOver), "chunks of \(chunk) differ")
+        }
+        try require(
+            whole == parse(bytes, chunk: max(1, bytes.count), .oneEvent, passedOver), "event by event differs")
         for case .element(let element) in whole.events { try checkRoundTrip(element) }
+        return whole
     }
 
     /// Whether an element is the same after it was written and read.
@@ -28,12 +41,13 @@ extension FuzzTarget {
 
     /// Feeds the bytes in chunks; `consumed` of the result is not used. Limits are small, so that they are met.
     private static func parse(
-        _ bytes: [UInt8], chunk: Int, _ mode: XMLStreamParser.Mode
+        _ bytes: [UInt8], chunk: Int, _ mode: XMLStreamParser.Mode, _ passedOver: Int
     ) throws -> XMLStreamParser.Outcome {
-        let parser = XMLStreamParser(
-            limits: XMLLimits(
-                maximumStanzaBytes: 600, maximumDepth: 8, maximumAttributes: 6, maximumElements: 12,
-                maximumNameBytes: 40, maximumNamespaceBytes: 60))
+        var limits = XMLLimits(
+            maximumStanzaBytes: 600, maximumDepth: 8, maximumAttributes: 6, maximumElements: 12, maximumNameBytes: 40,
+            maximumNamespaceBytes: 60)
+        limits.maximumPassedOverBytes = passedOver
+        let parser = XMLStreamParser(limits: limits)
         var result = XMLStreamParser.Outcome()
         var position = 0
         while position < bytes.count && result.error == nil {

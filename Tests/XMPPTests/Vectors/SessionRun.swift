@@ -128,7 +128,7 @@ extension SessionRun.Outcome {
         case .subscriptionRequest(let presence): if let from = presence.from { subscriptionRequests.append(from) }
         case .roster(.changed(let change, _)): rosterChanges.append(change)
         case .presence(let presence): presences.append(presence)
-        case .room, .roster(.received), .roster(.unchanged), .connected, .serverKeyChanged, .authenticated,
+        case .oversized, .room, .roster(.received), .roster(.unchanged), .connected, .serverKeyChanged, .authenticated,
             .buddyCameOnline, .buddyChanged, .buddyWentOffline, .interrupted, .resumed, .notResumed, .disconnected:
             break
         }

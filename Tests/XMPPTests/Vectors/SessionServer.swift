@@ -104,6 +104,7 @@ final class SessionServer: StreamConnector, @unchecked Sendable {
         case .streamOpened where isAuthenticated: if !isEager { say(header + sessionFeatures) }
         case .streamOpened: say(header + mechanisms)
         case .streamClosed: hasEnded = true
+        case .passedOver: break
         case .element(let element): handle(element)
         }
     }
