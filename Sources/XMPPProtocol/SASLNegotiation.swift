@@ -276,7 +276,14 @@ package struct SASLNegotiation: Sendable {
             let data = try profile.additionalData(of: element)
             try finish(with: data)
         } catch {
-            return .failed(.serverNotAuthenticated("\(error)", mechanism: mechanismName), abort: nil)
+            guard usesToken else {
+                return .failed(.serverNotAuthenticated("\(error)", mechanism: mechanismName), abort: nil)
+            }
+            // Whether the server has lost the token or somebody else sits there: it is of no use any more, and the next login
+            // goes by the password.
+            hasLostToken = true
+            let reason = "it does not prove that it has the token of an earlier login, which is forgotten now"
+            return .failed(.serverNotAuthenticated(reason, mechanism: mechanismName), abort: nil)
         }
         guard profile != .classic else { return .succeeded(mechanism: mechanismName, nil) }
         // XEP-0388 §2.6.1: without the identity nobody knows whose session it is.

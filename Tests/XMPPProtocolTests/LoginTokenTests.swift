@@ -101,6 +101,20 @@ struct LoginTokenTests {
         }
     }
 
+    @Test("a token whose server does not prove that it has it is forgotten: the next login goes by the password")
+    func unproven() throws {
+        for answer in [nil, try Self.proof("Responder", [4, 5, 6])] {
+            var (harness, _) = try asking(token: Self.token(Self.expr))
+            let actions = try harness.receive(Self.granted(answer))
+            #expect(news(actions).count == 1 && news(actions)[0] == nil)
+            guard case .serverNotAuthenticated(let reason, _)? = actions.end else {
+                Issue.record("\(actions)")
+                continue
+            }
+            #expect(reason.contains("token of an earlier login"))
+        }
+    }
+
     @Test("a token is not used after its end, nor with another mechanism or channel than its own (§3.4)")
     func unusable() throws {
         func first(

@@ -104,9 +104,10 @@ package struct SASLMechanismSelector: Sendable {
         guard let usable else { return nil }
         guard let types = offer.channelBindingTypes else {
             // Servers older than XEP-0440 may know `tls-unique` only, which TLS 1.3 does not have, and offer `-PLUS` all
-            // the same: ejabberd 23.01 does. Guessing a type would lock their users out.
+            // the same: ejabberd 23.01 does. Guessing a type would lock their users out. Where nothing but a bound login will do,
+            // a guess is better than none.
             let hasUnbound = Self.scram.contains { offered.contains($0.plain) && account.canUse($0.digest) }
-            return hasUnbound ? nil : SASLSelection(name: usable.plus, binding: .bound(preferred))
+            return hasUnbound && mayBeUnbound ? nil : SASLSelection(name: usable.plus, binding: .bound(preferred))
         }
         // XEP-0440 §4: giving up the binding because the list was replaced is what an attacker hopes for.
         guard let common = bindings.first(where: { types.contains($0.type) }) else {

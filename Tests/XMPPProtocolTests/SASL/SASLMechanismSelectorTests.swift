@@ -160,6 +160,17 @@ import XMPPTestSupport
                 == SASLSelection(name: .scramSHA1Plus, binding: .bound(Self.exporter)))
     }
 
+    @Test("without the list of XEP-0440 the best type is guessed where the account has logged in bound before")
+    func unlistedTypesAfterBinding() throws {
+        var policy = SASLPolicy()
+        policy.hasUsedChannelBinding = true
+        let selector = SASLMechanismSelector(
+            credentials: Self.juliet, security: .verifiedTLS, bindings: [Self.exporter, Self.endPoint], policy: policy)
+        let offer = SASLAdvertisement(mechanisms: [.scramSHA512, .scramSHA1Plus])
+        #expect(
+            try selector.select(from: offer) == SASLSelection(name: .scramSHA1Plus, binding: .bound(Self.exporter)))
+    }
+
     @Test("1,000 mechanisms are looked at, one more is refused, and the report stays short")
     func manyMechanisms() throws {
         let many = (0..<999).map { "X-\($0)-" + String(repeating: "é", count: 500) }
