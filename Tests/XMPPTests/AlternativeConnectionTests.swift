@@ -89,6 +89,26 @@ struct AlternativeConnectionTests {
         await silent.stop()
     }
 
+    @Test("a web server that takes the connection and is silent is asked one question, and not a second one")
+    func silentWebServer() async throws {
+        let (server, base) = try await server()
+        let listener = try ListeningSocket(.loopback(port: 0), on: StreamExecutor())
+        let network = BlockedNetwork(webPort: try #require(listener.address.port))
+        let clock = TestClock()
+        var configuration = base
+        configuration.connector = network
+        configuration.use(clock)
+        let connecting = Task { [configuration] in _ = try await XMPPStream(configuration).connect() }
+        // That of the answer, and that of the handshake.
+        await clock.waitForTimers(2)
+        await clock.advance(by: configuration.timeouts.tls)
+        let error = await #expect(throws: XMPPError.self) { try await connecting.value }
+        #expect(error?.code == .connectionFailed)
+        #expect(network.visits.withLock { $0.filter { $0.port == 443 }.count } == 1)
+        await server.stop()
+        withExtendedLifetime(listener) {}
+    }
+
     @Test("a place that was reached and cannot prove who it is ends it: no other way is looked for")
     func distrust() async throws {
         let (server, base) = try await server()

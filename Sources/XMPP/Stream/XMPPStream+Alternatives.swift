@@ -34,8 +34,13 @@ extension XMPPStream {
             failures.contains(where: { $0.code != .hostNotFound }), !Task.isCancelled, !isDisconnecting
         else { return [] }
         let domain = configuration.jid.connectDomain
-        let found = await webDocument(HostMeta2.path, "application/json").flatMap { bytes in
-            (try? JSONReader.read(bytes))?.objectValue
+        var hasAnswered = true
+        var found: JSONObject?
+        do throws(WebDocument.Failure) {
+            let bytes = try await webDocument(HostMeta2.path, "application/json")
+            found = (try? JSONReader.read(bytes))?.objectValue
+        } catch {
+            hasAnswered = error.isAnswer
         }
         // XEP-0487 §4: with this object in it the file is of that kind, and of XEP-0156 without.
         if configuration.usesHostMeta2, let file = found.flatMap(HostMeta2.init) {
@@ -43,8 +48,9 @@ extension XMPPStream {
             return places(of: file)
         }
         var webSockets = found.map { HostMeta($0).webSockets } ?? []
-        if webSockets.isEmpty, !Task.isCancelled, !isDisconnecting {
-            let bytes = await webDocument(HostMeta.path, "application/xrd+xml")
+        // A web server that has no answer to one question has none to the other, and the user waits for the reason.
+        if webSockets.isEmpty, hasAnswered, !Task.isCancelled, !isDisconnecting {
+            let bytes = try? await webDocument(HostMeta.path, "application/xrd+xml")
             webSockets = bytes.flatMap { HostMeta($0) }?.webSockets ?? []
         }
         if !webSockets.isEmpty { return webSockets.map(ConnectionTarget.init) }
@@ -60,14 +66,14 @@ extension XMPPStream {
         return file.places(using: &generator)
     }
 
-    /// Gets a document of the domain's web server; `nil` when it is not to be had.
-    private func webDocument(_ path: String, _ mediaType: String) async -> [UInt8]? {
+    /// Gets a document of the domain's web server.
+    private func webDocument(_ path: String, _ mediaType: String) async throws(WebDocument.Failure) -> [UInt8] {
         log(.step, "asking https://\(configuration.jid.connectDomain)\(path) for other ways")
         do throws(WebDocument.Failure) {
             return try await configuration.webDocument(path, mediaType, over: connector, on: executor).bytes
         } catch {
             log(.step, "none: \(error)")
-            return nil
+            throw error
         }
     }
 }
@@ -90,6 +96,16 @@ extension XMPPConfiguration {
             host: jid.connectDomain, path: path, mediaType: mediaType, connector: connector, context: context,
             clock: clock)
         return try await document.get(on: executor, timeout: timeouts.tls)
+    }
+}
+
+extension WebDocument.Failure {
+    /// Whether there was a web server that said something, be it of no use.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .status, .malformed: true
+        case .unreachable, .insecure, .timedOut: false
+        }
     }
 }
 

@@ -10,9 +10,10 @@ internal import XMPPXML
 extension XMPPStream {
     /// Finds the server, connects, secures the channel, authenticates and binds a resource.
     ///
-    /// Every place that DNS names is tried until one answers with stream features; what goes wrong after that is final. The other
-    /// addresses of a host are tried while it is silent, or ends the connection before it has said anything; not after it has
-    /// answered with something else, such as a certificate that is refused.
+    /// Every place that DNS names is tried until one has a stream to log in at. What goes wrong once it was told who we are is
+    /// final, and so is a wrong certificate, or no TLS, behind an answer: somebody in between may have brought that about. The
+    /// other addresses of a host are tried while it is silent, or ends the connection before it has said anything; not after it
+    /// has answered with something else, such as a certificate that is refused.
     /// Cancelling the task abandons the attempt.
     ///
     /// - Returns: The full address of the session.

@@ -125,8 +125,8 @@ extension XMPPStream {
         if let waiter = attempt {
             attempt = nil
             forgetTLSSessions()
-            let extent: FailureExtent =
-                attemptGotFeatures ? .domain : isAttemptAnswered ? .place : end.extentBeforeFeatures
+            let isFinal = attemptGotFeatures && !mayGoOnElsewhere(error)
+            let extent: FailureExtent = isFinal ? .domain : isAttemptAnswered ? .place : end.extentBeforeFeatures
             waiter.resume(returning: .failed(error.map(placed), extent))
             return
         }
@@ -185,14 +185,38 @@ extension XMPPStream {
     }
 }
 
+extension XMPPStream {
+    /// Whether another place is worth a try although this one has answered: it broke down before it was told who we are. What
+    /// somebody in between may have brought about, to be rid of TLS or of a certificate, is no reason to look further.
+    private func mayGoOnElsewhere(_ error: XMPPError?) -> Bool {
+        guard machine.offered.beforeLogin == nil, security == nil || !machine.hasAnticipated else { return false }
+        return switch error?.code {
+        case .connectionLost, .timedOut, .tlsFailed, .streamError: configuration.securityPolicy == .tlsRequired
+        default: false
+        }
+    }
+}
+
 extension StreamEnd {
     /// How much of the domain fails with a stream that ends like this before its features.
     var extentBeforeFeatures: FailureExtent {
         switch self {
-        case .closed, .streamError: .domain
+        case .closed: .domain
+        case .streamError(let error): error.condition.concernsPlace ? .place : .domain
         case .violation, .tlsUnavailable, .noMechanism, .authenticationRefused, .serverNotAuthenticated, .bindingFailed:
             .place
         case .closedByServer, .timedOut, .transportEnded: .address
         }
+    }
+}
+
+extension StreamError.Condition {
+    /// Whether it says that one server of the domain is in trouble, and nothing of the others (RFC 6120 §4.9.3).
+    fileprivate var concernsPlace: Bool {
+        [
+            .connectionTimeout, .internalServerError, .remoteConnectionFailed, .reset, .resourceConstraint,
+            .systemShutdown,
+        ]
+        .contains(self)
     }
 }

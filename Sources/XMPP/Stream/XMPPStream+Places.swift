@@ -132,8 +132,18 @@ extension XMPPStream {
         guard var error = telling ?? failures.first else {
             return XMPPError(.connectionFailed, "No place to connect to was found for \(domain).")
         }
-        let others = failures.filter { $0 != error }.map(\.message)
-        if !others.isEmpty { error.message += " Also tried: " + others.joined(separator: " ") }
+        // Of many places the same may be said: once is enough, and a few tell how it is.
+        var others: [String] = []
+        for failure in failures where failure.message != error.message && !others.contains(failure.message) {
+            others.append(failure.message)
+        }
+        if !others.isEmpty {
+            error.message += " Also tried: " + others.prefix(maximumTold).joined(separator: " ")
+            if others.count > maximumTold { error.message += " And \(others.count - maximumTold) more." }
+        }
         return error
     }
+
+    /// Of how many places an error tells beside the one that it is about; 5.
+    private static let maximumTold = 5
 }

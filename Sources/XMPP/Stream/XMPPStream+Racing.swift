@@ -172,9 +172,17 @@ extension XMPPStream {
         }
         race?.winner = scout
         race?.timer?.cancel()
-        for other in race?.running ?? [] { other.callOff() }
-        race?.running = []
+        callBack()
         if race?.isFirstOut == true { wakeRace() } else { giveUpFirst(overtakenBy: scout.target) }
+    }
+
+    /// Calls those back that are on their way: nothing was heard of their places, which may still be tried.
+    private func callBack() {
+        guard let running = race?.running, !running.isEmpty else { return }
+        for scout in running { scout.callOff() }
+        race?.running = []
+        let behind = race?.waiting ?? []
+        race?.waiting = running.map(\.target) + behind
     }
 
     private func wakeRace() {
@@ -207,6 +215,8 @@ extension XMPPStream {
             await withCheckedContinuation { race?.waiter = $0 }
             race?.waiter = nil
         }
+        // One may have set out since the last of the others came back.
+        callBack()
         let outcome = race
         race?.winner = nil
         endRace()

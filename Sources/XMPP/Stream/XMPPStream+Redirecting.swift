@@ -72,6 +72,8 @@ extension XMPPError {
         var error = self
         // The message begins with the domain.
         error.message = "\(String(message.unicodeScalars.prefix { $0 != " " })) \(predicate)."
-        return error
+        guard let phase else { return error }
+        (error.endpoint, error.phase) = (nil, nil)
+        return error.placed(at: endpoint, in: phase)
     }
 }
