@@ -175,7 +175,7 @@ extension XMPPError {
             self.init(
                 isDeferred ? .authenticationDeferred : .authenticationRefused,
                 "\(domain) refused the login with \(mechanism): \(clause(failure))."
-                    + (isDeferred ? " Try again later." : Self.advice(mechanism)),
+                    + (isDeferred ? " Try again later." : Self.advice(mechanism, failure.condition)),
                 saslFailure: failure, mechanism: mechanism)
         case .serverNotAuthenticated(let reason, let mechanism):
             self.init(
@@ -197,7 +197,13 @@ extension XMPPError {
     }
 
     /// What to think of refused credentials. A login that is bound to the channel fails too when somebody sits in between.
-    private static func advice(_ mechanism: String) -> String {
+    private static func advice(_ mechanism: String, _ condition: SASLFailure.Condition) -> String {
+        switch condition {
+        case .accountDisabled: return " Ask those who run the server."
+        case .credentialsExpired: return " Ask those who run the server for new ones."
+        case .encryptionRequired, .incorrectEncoding, .invalidMechanism, .malformedRequest, .mechanismTooWeak: return ""
+        default: break
+        }
         let isBound = mechanism.hasSuffix("-PLUS") || mechanism.hasSuffix("-EXPR") || mechanism.hasSuffix("-ENDP")
         let proof =
             switch mechanism {
@@ -241,8 +247,16 @@ extension XMPPError {
     }
 }
 
-/// What a server said as part of a sentence of ours, which brings its own full stop.
+/// What a server said as part of a sentence of ours, which brings its own full stop: 1,000 characters of it at most, since
+/// there may be a million.
 private func clause(_ said: some CustomStringConvertible) -> Substring {
-    let text = said.description[...]
-    return text.hasSuffix(".") ? text.dropLast() : text
+    let text = said.description
+    // By scalars: a letter may have a million accents.
+    let scalars = text.unicodeScalars
+    let end = scalars.index(scalars.startIndex, offsetBy: maximumQuotation, limitedBy: scalars.endIndex)
+    if let end, end != scalars.endIndex { return text[..<end] + "…" }
+    return text.hasSuffix(".") ? text.dropLast() : text[...]
 }
+
+/// How much of what a server said is told in a sentence of ours, in characters.
+private let maximumQuotation = 1_000

@@ -73,6 +73,8 @@ struct RedirectionTests {
         let outcome = try await connect(times: 1) { $0.redirectsInTheClear = true }
         #expect(outcome.connections == 1 && outcome.error?.streamError?.condition == .seeOtherHost, "\(outcome)")
         #expect(outcome.error?.message.contains("before TLS") == true, "\(outcome)")
+        let end = outcome.error?.endpoint.map { "so it was not followed. (At \($0), during TLS.)" }
+        #expect(outcome.error?.message.hasSuffix(try #require(end)) == true, "\(outcome)")
     }
 
     @Test(

@@ -20,6 +20,38 @@ struct XMPPErrorTests {
     }
 
     @Test(
+        "what to do about a refused login fits the reason (RFC 6120 §6.5)",
+        arguments: [
+            (SASLFailure.Condition.notAuthorized, "not-authorized. Check the address and the password."),
+            (.invalidAuthzid, "invalid-authzid. Check the address and the password."),
+            (.accountDisabled, "account-disabled. Ask those who run the server."),
+            (.credentialsExpired, "credentials-expired. Ask those who run the server for new ones."),
+            (.invalidMechanism, "invalid-mechanism."), (.mechanismTooWeak, "mechanism-too-weak."),
+            (.temporaryAuthFailure, "temporary-auth-failure. Try again later."),
+        ])
+    func advice(_ condition: SASLFailure.Condition, _ end: String) throws {
+        let end = "example.org refused the login with SCRAM-SHA-1: \(end)"
+        let refusal = StreamEnd.authenticationRefused(SASLFailure(condition), mechanism: "SCRAM-SHA-1")
+        #expect(XMPPError(refusal, domain: "example.org")?.message == end)
+    }
+
+    @Test("of what a server says a thousand characters are quoted, and not a million")
+    func longText() throws {
+        func message(_ count: Int) throws -> String {
+            let text = String(repeating: "é", count: count)
+            let error = XMPPError(.streamError(StreamError(.reset, text: text)), domain: "example.org")
+            return try #require(error).message
+        }
+        let frame = "example.org ended the stream: .".count
+        #expect(try message(993).count == 1_000 + frame && !message(993).contains("…"))
+        #expect(try message(994).count == 1_001 + frame && message(994).hasSuffix("…."))
+        #expect(try message(1_000_000) == message(994))
+        let accents = StreamError(.reset, text: "e" + String(repeating: "\u{301}", count: 1_000_000))
+        let accented = try #require(XMPPError(.streamError(accents), domain: "example.org"))
+        #expect(accented.message.unicodeScalars.count == 1_001 + frame)
+    }
+
+    @Test(
         "a failure that trying again may mend does not stop a client",
         arguments: [XMPPError.Code.connectionLost, .timedOut, .connectionFailed, .authenticationDeferred, .tlsFailed])
     func passing(_ code: XMPPError.Code) {

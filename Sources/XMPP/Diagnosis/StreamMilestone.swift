@@ -40,6 +40,12 @@ public struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
     /// How a stream gets there.
     public var way: Way
 
+    /// Names a place.
+    package init(endpoint: String, way: Way) {
+        self.endpoint = endpoint
+        self.way = way
+    }
+
     /// The endpoint, and how it is secured.
     public var description: String {
         "\(endpoint) (\(way.rawValue))"

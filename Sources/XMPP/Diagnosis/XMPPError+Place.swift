@@ -8,13 +8,13 @@ extension XMPPError {
     /// - Parameters:
     ///   - endpoint: `host:port`, or the address of a WebSocket; `nil` where it was at no place.
     ///   - phase: The part of the way.
-    ///   - isTold: Whether the message says so too, where it does not name the place already.
-    func placed(at endpoint: String?, in phase: LoginPhase.Name, isTold: Bool = true) -> XMPPError {
+    ///   - isTold: Whether the message says so too; a place that it names already is not named again.
+    package func placed(at endpoint: String?, in phase: LoginPhase.Name, isTold: Bool = true) -> XMPPError {
         guard self.phase == nil, code != .cancelled else { return self }
         var error = self
         (error.endpoint, error.phase) = (endpoint, phase)
-        guard isTold, let endpoint, !message.contains(endpoint), let clause = phase.clause else { return error }
-        error.message += " (At \(endpoint), \(clause).)"
+        guard isTold, let endpoint, let clause = phase.clause else { return error }
+        error.message += message.contains(endpoint) ? " (That was \(clause).)" : " (At \(endpoint), \(clause).)"
         return error
     }
 }

@@ -61,6 +61,25 @@ struct FailurePlaceTests {
         #expect(lacking.code == .tlsUnavailable && lacking.phase == .tls && lacking.message.contains("(At \(place), "))
     }
 
+    @Test("a place that the reason names already is not named again, the part of the way is")
+    func namedOnce() {
+        let error = XMPPError(.connectionLost, "The connection was lost (127.0.0.1:5222, recv).")
+            .placed(at: "127.0.0.1:5222", in: .authentication)
+        #expect(error.message == "The connection was lost (127.0.0.1:5222, recv). (That was during the login.)")
+    }
+
+    @Test("of many places that fail each reason is told once, and five beside the first")
+    func many() async throws {
+        let server = try await verona()
+        var configuration = try await server.configuration(for: "romeo")
+        (configuration.host, configuration.port, configuration.asksWebForPlaces) = (nil, nil, false)
+        configuration.connector = SurveyZone.naming(startTLS: [1, 1, 2, 3, 4, 5, 6, 7, 8, 9]).connector
+        let message = try await failure(configuration).message
+        #expect(message.contains("Also tried: ") && message.hasSuffix(" And 3 more."), "\(message)")
+        #expect(message.ranges(of: "nothing listens there").count == 6, "\(message)")
+        await server.stop()
+    }
+
     @Test("during the login, in the clear as well", arguments: [false, true])
     func authentication(isInTheClear: Bool) async throws {
         let (error, endpoint) = try await failure {
