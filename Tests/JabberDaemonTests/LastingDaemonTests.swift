@@ -65,6 +65,23 @@ struct LastingDaemonTests {
         }
     }
 
+    @Test("When the network has changed, an account is tried again that met somebody in between on the one before")
+    func leavingTheHotel() async throws {
+        try await LastingHarness.run { daemon in
+            try await daemon.call("connect")
+            await daemon.server.changeOptions { $0.offersStartTLS = false }
+            _ = try? await daemon.call("reconnect")
+            try await Patience.wait(for: "the account to be given up") {
+                try await daemon.status("juliet").string("connection") == "failed"
+            }
+            await daemon.server.changeOptions { $0.offersStartTLS = true }
+            await daemon.changeNetwork()
+            try await Patience.wait(for: "the account to be connected", within: .seconds(20)) {
+                try await daemon.status("juliet").string("connection") == "connected"
+            }
+        }
+    }
+
     @Test(
         "An account whose connection breaks off while it is being made tries again, at whatever byte",
         arguments: [100, 600, 800, 1_000, 1_300, 1_600, 2_200])

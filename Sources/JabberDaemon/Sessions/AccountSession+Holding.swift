@@ -38,6 +38,8 @@ extension AccountSession {
         switch holding?.status.phase {
         case .waiting: hold()
         case .connected: await stream?.probe()
+        // On the network before somebody may have sat in between, as in a hotel whose guests have to sign in first.
+        case .failed where [.certificate, .tlsRequired].contains(holding?.status.reason?.code): hold()
         case .connecting, .failed, .disconnected, nil: break
         }
     }
