@@ -12,6 +12,8 @@ final class FakeDaemon: ControlService {
     private let methods: [String: Method]
     private let seen = Locked<[ControlRequest]>([])
     private let greeting: ControlGreeting
+    /// Whether the commands that have ended had run out of time.
+    let farewells = Locked<[Bool]>([])
 
     init(_ methods: [String: Method] = [:], greeting: ControlGreeting = ControlGreeting(instance: "test")) {
         self.methods = methods
@@ -65,7 +67,8 @@ final class FakeDaemon: ControlService {
             let client = ControlCaller(over: near)
             return DaemonConnection(
                 client: client, transport: near, isPrivate: isPrivate,
-                finish: { _ in
+                finish: { [farewells] isLate in
+                    farewells.withLock { $0.append(isLate) }
                     await client.close()
                     await server.value
                 })

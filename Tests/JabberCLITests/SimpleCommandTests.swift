@@ -3,6 +3,7 @@
 import JabberControl
 import SocketIO
 import Testing
+import XMPPTestSupport
 
 @testable import JabberCLI
 
@@ -362,6 +363,21 @@ struct SimpleCommandTests {
             "ping", "--timeout", "0.05", daemon: FakeDaemon("ping", events: []),
             in: Surroundings(clock: SystemClock()))
         #expect(run.code == 5 && run.errors.contains("--timeout"))
+    }
+
+    @Test(
+        "no long farewell is said to a daemon that took all the time there was, whatever it says",
+        arguments: [20, 29.5])
+    func farewell(seconds: Double) async {
+        let clock = TestClock()
+        let daemon = FakeDaemon([
+            "ping": { (_, _) async throws(ControlError) in
+                await clock.advance(by: .seconds(seconds))
+                return ["jid": "example.org", "milliseconds": 1]
+            }
+        ])
+        _ = await jabberctl("ping", "example.org", daemon: daemon, in: Surroundings(clock: clock))
+        #expect(daemon.farewells.withLock { $0 } == [seconds > 29])
     }
 
     @Test("an answer that is longer than a line of the protocol comes whole: a room with tens of thousands in it")

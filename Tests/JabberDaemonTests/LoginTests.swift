@@ -2,6 +2,7 @@
 
 import Foundation
 import JabberControl
+import SocketIO
 import Testing
 import XMPP
 import XMPPTestSupport
@@ -37,6 +38,55 @@ struct LoginTests {
             try await daemon.give(password: "secret")
             try await daemon.call("ping")
         }
+    }
+
+    @Test("Time that is up on the way to a session is exit code 5 with the place and the part of the way")
+    func silence() async throws {
+        let silent = try ListeningSocket(.loopback(port: 0), on: StreamExecutor())
+        let port = try #require(silent.address.port)
+        let place = "127.0.0.1:\(port)"
+        try await DaemonHarness.run { daemon in
+            var session = daemon.session
+            session["port"] = .integer(Int64(port))
+            for (method, params) in [("ping", [:]), ("account.register", ["target": "new@example.org"])]
+                as [(String, JSONObject)]
+            {
+                var params = params
+                params["session"] = .object(session)
+                if method == "ping" {
+                    _ = try await daemon.client.call(
+                        MethodTable.passwordMethod, ["session": .object(session), "password": "secret"])
+                }
+                let error = await daemon.failure(method, params, timeout: 4)
+                #expect(error?.code == .timedOut && error?.exit == .timedOut, "\(error as Any)")
+                #expect(error?.message == "no answer of example.org in time. (At \(place), during TLS.)")
+                #expect(error?.endpoint == place && error?.phase == "tls")
+            }
+        }
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test("A login that has taken too long is told by its part of the way")
+    func progress() {
+        let progress = LoginProgress()
+        func said() -> String? { progress.delay(at: "example.org")?.message }
+        let first = StreamPlace(endpoint: "a:1", way: .startTLS)
+        let second = StreamPlace(endpoint: "b:2", way: .startTLS)
+        #expect(said() == nil)
+        progress.begin()
+        #expect(said() == "no name server has said in time where example.org is.")
+        progress.reached(.resolved([first, second, first, first, first]))
+        #expect(said() == "no connection for example.org in time: a:1, b:2, a:1 and 2 more.")
+        progress.reached(.resolved([first, second]))
+        progress.reached(.connected(first))
+        #expect(said() == "no answer of example.org in time. (At a:1, during TLS.)")
+        progress.reached(.failed(first, XMPPError(.connectionLost, "")))
+        progress.reached(.connected(second))
+        progress.reached(.authenticated(mechanism: "PLAIN"))
+        #expect(said() == "no answer of example.org in time. (At b:2, at the start of the session.)")
+        #expect(progress.delay(at: "example.org")?.phase == "session")
+        progress.end()
+        #expect(said() == nil)
     }
 
     @Test(

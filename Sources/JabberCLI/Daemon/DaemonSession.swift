@@ -74,6 +74,8 @@ struct DaemonSession: Sendable {
             isLate = error.code == .timedOut
             outcome = .failure(session.explained(error))
         }
+        // A daemon answers a little before time is up; whatever it says then, there is none left for long farewells.
+        if deadline?.isNear == true { isLate = true }
         // One that was asked for runs on until the next attempt: that may be the one that hangs.
         let isTriedAgain = if case .failure(let error) = outcome { isPassing(error) } else { false }
         if !isTriedAgain || context.deadline == nil { deadline?.cancel() }

@@ -7,6 +7,8 @@ internal import SocketIO
 final class Deadline: Sendable {
     private struct State: Sendable {
         var timer: (any ScheduledTimer)?
+        /// When time is up.
+        var end = Duration.zero
         var client: ControlCaller?
         var hasPassed = false
     }
@@ -42,8 +44,15 @@ final class Deadline: Sendable {
     /// Starts the clock anew.
     func restart() {
         let timer = environment.clock.schedule(after: .seconds(seconds), on: executor) { [weak self] in self?.pass() }
-        state.withLock { $0.timer = timer }
+        let end = environment.clock.now + .seconds(seconds)
+        state.withLock { state in
+            state.timer = timer
+            state.end = end
+        }
     }
+
+    /// Whether time is up, or will be in a moment.
+    var isNear: Bool { environment.clock.now >= state.withLock { $0.end } - .seconds(min(0.75, seconds / 5)) }
 
     /// Stops the clock.
     func cancel() {

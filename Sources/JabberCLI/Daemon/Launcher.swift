@@ -75,7 +75,7 @@ struct Launcher: Sendable {
             client: client, transport: transport, isPrivate: true,
             finish: { isLate in
                 let isWilling = await client.close(within: isLate ? Self.shortFarewell : Self.farewell)
-                Self.end(child, milliseconds: isWilling ? isLate ? 500 : 5_000 : 0)
+                Self.end(child, milliseconds: isWilling ? isLate ? 500 : 5_000 : 0, patience: isLate ? 200 : 1_000)
             },
             // One that works ends with its connection; this is for one that hangs.
             abandon: { child.kill(SIGTERM) })
@@ -104,10 +104,12 @@ struct Launcher: Sendable {
     }
 
     /// Waits for the daemon's end, which follows the end of its connection; one that hangs is ended.
-    private static func end(_ child: ChildProcess, milliseconds: Int) {
+    ///
+    /// - Parameter patience: How long it may take, in milliseconds, once it was told to.
+    private static func end(_ child: ChildProcess, milliseconds: Int, patience: Int) {
         if child.wait(milliseconds: milliseconds) != nil { return }
         child.kill(SIGTERM)
-        if child.wait(milliseconds: 1000) != nil { return }
+        if child.wait(milliseconds: patience) != nil { return }
         child.kill(SIGKILL)
         _ = child.wait()
     }

@@ -22,6 +22,7 @@ struct MethodService: ControlService {
         do throws(ControlError) {
             return .object(try await Race.run(within: limit) { () throws(ControlError) in try await method(call) })
         } catch {
+            let error = call.delay.explained(error)
             // Its session is closed with the daemon: that is what the caller has to know.
             guard error.code == .notConnected || error.code == .cancelled, await daemon.isEnding else { throw error }
             throw ControlError(.daemonNotRunning, "the daemon is ending", account: error.account)
@@ -112,10 +113,16 @@ struct MethodCall: Sendable {
     let hasRoom: @Sendable () -> Bool
     /// Does something as soon as the caller was answered.
     let whenAnswered: @Sendable (@escaping @Sendable () -> Void) async -> Void
+    /// What it waits for.
+    let delay = Delay()
 
     /// The session that the request is for.
     var session: AccountSession {
-        get async throws(ControlError) { try await daemon.session(for: selection) }
+        get async throws(ControlError) {
+            let session = try await daemon.session(for: selection)
+            delay.follow { session.progress.delay(at: session.jid.domainpart, account: session.name) }
+            return session
+        }
     }
 }
 

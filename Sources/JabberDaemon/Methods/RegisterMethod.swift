@@ -62,7 +62,11 @@ enum RegisterMethod {
         let target = try target(try call.parameters.required("target"))
         var account = AccountConfiguration(name: target.domain.domainpart, jid: target.domain.description)
         call.selection.override(&account)
-        let configuration = try SessionSettings(account).configuration
+        var configuration = try SessionSettings(account).configuration
+        let progress = LoginProgress()
+        progress.begin()
+        configuration.observer = StreamObserver(milestone: { progress.reached($0) })
+        call.delay.follow { progress.delay(at: target.domain.domainpart) }
         let registration: AccountRegistration
         do throws(XMPPError) {
             registration = try await AccountRegistration.begin(configuration, invitation: target.token)

@@ -63,6 +63,8 @@ extension AccountSession {
 
     /// Goes on with the session of a stream whose connection was lost.
     func comeBack(_ stream: XMPPStream) async throws(ControlError) -> XMPPStream {
+        progress.begin()
+        defer { progress.end() }
         do throws(XMPPError) {
             try await stream.reconnect()
             return stream

@@ -21,6 +21,8 @@ actor AccountSession {
     nonisolated let intake: Intake
     /// Counts what goes over its streams.
     nonisolated let meter = TrafficMeter()
+    /// How far the login has come that is under way.
+    nonisolated let progress = LoginProgress()
     /// Shows messages of a session that is held open on the desktop.
     nonisolated let notifier: DesktopNotifier
     /// What is kept of a session that is held open; `nil` before it is first opened.
@@ -207,7 +209,7 @@ actor AccountSession {
                 event: { [weak self] event in
                     self?.note(event)
                     feed.publish(event)
-                }, takesStanzas: { !feed.leavesTheRest })
+                }, milestone: { [progress] in progress.reached($0) }, takesStanzas: { !feed.leavesTheRest })
             return configuration
         }
         let intake = intake
@@ -218,7 +220,8 @@ actor AccountSession {
                 self?.takeRoom(event)
                 if case .subscriptionRequest(let request) = event { self?.greet(request) }
                 feed.publish(event)
-            }, kept: { intake.kept($0) }, unkeepable: { [weak self] in self?.reportUnkeepable($0, $1) })
+            }, kept: { intake.kept($0) }, unkeepable: { [weak self] in self?.reportUnkeepable($0, $1) },
+            milestone: { [progress] in progress.reached($0) })
         return configuration
     }
 
@@ -242,6 +245,8 @@ actor AccountSession {
 
     private func connect(_ stream: XMPPStream) async throws(ControlError) -> XMPPStream {
         self.stream = stream
+        progress.begin()
+        defer { progress.end() }
         do throws(XMPPError) {
             try await stream.connect()
             return stream

@@ -93,7 +93,7 @@ struct Parameters: Sendable {
         guard let seconds = value.doubleValue, seconds > 0, seconds < 1e9 else {
             throw wrong("timeout", "must be a number of seconds above 0")
         }
-        return .seconds(seconds - min(0.25, seconds / 10))
+        return .seconds(seconds - min(0.5, seconds / 10))
     }
 
     /// The failure for a parameter.

@@ -7,12 +7,15 @@ internal import SocketIO
 enum Race {
     private static let executor = StreamExecutor(label: "jabberctld.deadlines")
 
+    /// What is thrown when time is up.
+    static let late = ControlError(.timedOut, "no answer in time")
+
     /// Runs `work` until it is done, `limit` is over, or the task is cancelled.
     ///
     /// - Parameters:
     ///   - limit: How long to wait; `nil` for as long as it takes.
     ///   - work: What to do; runs in a task of its own, which is cancelled when nobody waits any more.
-    /// - Throws: What `work` throws, `timedOut` or `cancelled`.
+    /// - Throws: What `work` throws, ``late`` or `cancelled`.
     static func run<Value: Sendable>(
         within limit: Duration?, _ work: @escaping @Sendable () async throws(ControlError) -> Value
     ) async throws(ControlError) -> Value {
@@ -26,7 +29,7 @@ enum Race {
         }
         let timer = limit.map { limit in
             SystemClock().schedule(after: limit, on: executor) {
-                finish.give(.failure(ControlError(.timedOut, "no answer in time")))
+                finish.give(.failure(late))
             }
         }
         let result = await withTaskCancellationHandler {
