@@ -23,7 +23,7 @@ package enum PrivateFolder {
 
     /// Makes one folder; `false` when there is none to make it in.
     private static func isMade(_ path: String) throws(SystemError) -> Bool {
-        guard mkdir(path, 0o700) != 0 else {
+        guard SystemCall.uninterrupted({ mkdir(path, 0o700) }) != 0 else {
             // mkdir(2) takes the umask off: one that keeps the owner out would keep us out. File systems without modes refuse.
             chmod(path, 0o700)
             return true
@@ -37,9 +37,9 @@ package enum PrivateFolder {
 
     /// Sees to it that the names in a folder are on the disk; without an effect where that cannot be done.
     package static func sync(_ path: String) {
-        let handle = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let handle = SystemCall.uninterrupted { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard handle >= 0 else { return }
-        fsync(handle)
+        _ = SystemCall.uninterrupted { fsync(handle) }
         close(handle)
     }
 }

@@ -62,7 +62,9 @@ struct PrivatePlace: Sendable {
     }
 
     private func create() throws(StorageError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let descriptor = SystemCall.uninterrupted {
+            open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        }
         guard descriptor >= 0 else { throw failure("create", path) }
         defer { close(descriptor) }
         guard fchmod(descriptor, 0o600) == 0 else { throw failure("create", path) }

@@ -82,7 +82,7 @@ extension Launcher {
     }
 
     private func spawn(_ program: String, _ words: [String], log: Int32) throws(ControlError) -> ChildProcess {
-        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let null = SystemCall.uninterrupted { open("/dev/null", O_RDONLY | O_CLOEXEC) }
         guard null >= 0 else { throw ControlError(.inputOutput, "cannot open /dev/null") }
         defer { close(null) }
         var environment = variables
@@ -101,7 +101,7 @@ extension Launcher {
     private func openLog(_ path: String) throws(ControlError) -> Int32 {
         try PrivateFile.makeFolder(paths.state)
         rename(path, path + ".old")
-        let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let log = SystemCall.uninterrupted { open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600) }
         guard log >= 0 else {
             throw ControlError(.inputOutput, "cannot create \(path): \(String(cString: strerror(errno)))")
         }

@@ -87,7 +87,7 @@ struct Launcher: Sendable {
         var environment = variables
         // A child's environment can be read by others of the same user for as long as it runs.
         environment["JABBERCTL_PASSWORD"] = nil
-        let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let null = SystemCall.uninterrupted { open("/dev/null", O_RDONLY | O_CLOEXEC) }
         guard null >= 0 else {
             throw ControlError(.inputOutput, "cannot open /dev/null: \(SystemError(errno, "open"))")
         }

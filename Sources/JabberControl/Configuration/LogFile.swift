@@ -20,7 +20,9 @@ package struct LogFile {
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput`` when it cannot be read.
     package init?(_ path: String) throws(ControlError) {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+        let number = SystemCall.uninterrupted {
+            open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
+        }
         guard number >= 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {
                 throw ControlError(.inputOutput, "cannot read \(path): \(String(cString: strerror(errno)))")

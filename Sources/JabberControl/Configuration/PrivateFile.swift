@@ -31,7 +31,7 @@ package enum PrivateFile {
             guard errno == ENOENT || errno == ENOTDIR else { throw failure("read", path) }
             return nil
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        let descriptor = SystemCall.uninterrupted { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) }
         guard descriptor >= 0 else {
             // A link to a file that is still to be made.
             guard errno == ENOENT else { throw failure("open", path) }
@@ -102,13 +102,15 @@ package enum PrivateFile {
         let folder = folder(of: path)
         try makeFolder(folder)
         let temporary = "\(path).\(getpid()).\(UInt32.random(in: 0...UInt32.max)).new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let descriptor = SystemCall.uninterrupted {
+            open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        }
         guard descriptor >= 0 else { throw failure("create", temporary) }
         do throws(ControlError) {
             defer { Glibc.close(descriptor) }
             guard fchmod(descriptor, 0o600) == 0 else { throw failure("create", temporary) }
             try FileDescriptor(descriptor).writeAll(bytes, name: temporary)
-            guard fsync(descriptor) == 0 else { throw failure("write", temporary) }
+            guard SystemCall.uninterrupted({ fsync(descriptor) }) == 0 else { throw failure("write", temporary) }
         } catch {
             unlink(temporary)
             throw error
@@ -151,14 +153,13 @@ package enum PrivateFile {
         at folder: String, _ body: () throws(ControlError) -> Result
     ) throws(ControlError) -> Result {
         try makeFolder(folder)
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = SystemCall.uninterrupted { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw failure("open", folder) }
         defer { Glibc.close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            if errno == EINTR { continue }
-            guard [EBADF, EINVAL, ENOLCK, EOPNOTSUPP].contains(errno) else { throw failure("lock", folder) }
-            break
-        }
+        guard
+            SystemCall.uninterrupted({ flock(descriptor, LOCK_EX) }) == 0
+                || [EBADF, EINVAL, ENOLCK, EOPNOTSUPP].contains(errno)
+        else { throw failure("lock", folder) }
         return try body()
     }
 
@@ -180,7 +181,12 @@ package enum PrivateFile {
 
     /// The names of the files in a folder, sorted; empty when there is no such folder.
     package static func names(in folder: String) -> [String] {
-        guard let handle = opendir(folder) else { return [] }
+        let descriptor = SystemCall.uninterrupted { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard descriptor >= 0 else { return [] }
+        guard let handle = fdopendir(descriptor) else {
+            Glibc.close(descriptor)
+            return []
+        }
         defer { closedir(handle) }
         var names: [String] = []
         while let entry = readdir(handle) {

@@ -13,9 +13,11 @@ package enum StateLock {
     ///   file.
     package static func take(_ path: String) -> Descriptor? {
         guard (try? PrivateFile.makeFolder(PrivateFile.folder(of: path))) != nil else { return nil }
-        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        let number = SystemCall.uninterrupted {
+            open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        }
         guard number >= 0 else { return nil }
         let lock = Descriptor(owning: number)
-        return flock(number, LOCK_EX | LOCK_NB) == 0 ? lock : nil
+        return SystemCall.uninterrupted { flock(number, LOCK_EX | LOCK_NB) } == 0 ? lock : nil
     }
 }

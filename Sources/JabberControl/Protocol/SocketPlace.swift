@@ -39,13 +39,13 @@ package struct SocketPlace: Sendable {
     package func takeLock() throws(ControlError) -> Descriptor {
         let lock = try openLock(O_RDWR | O_CREAT)
         for attempt in 1... {
-            if flock(lock.number, LOCK_EX | LOCK_NB) == 0 { break }
+            if SystemCall.uninterrupted({ flock(lock.number, LOCK_EX | LOCK_NB) }) == 0 { break }
             guard attempt < Self.lockAttempts else {
                 throw ControlError(.temporary, "a daemon runs already at \(path)")
             }
             usleep(20_000)
         }
-        ftruncate(lock.number, 0)
+        _ = SystemCall.uninterrupted { ftruncate(lock.number, 0) }
         try FileDescriptor(lock.number).writeAll(Array("\(getpid())\n".utf8), name: lockPath)
         return lock
     }
@@ -53,12 +53,13 @@ package struct SocketPlace: Sendable {
     /// Whether a daemon holds the lock.
     package var isTaken: Bool {
         guard let lock = try? openLock(O_RDWR) else { return false }
-        return flock(lock.number, LOCK_SH | LOCK_NB) != 0
+        return SystemCall.uninterrupted { flock(lock.number, LOCK_SH | LOCK_NB) } != 0
     }
 
     /// The process that holds the lock; `nil` when none does, or has not said yet which one it is.
     package var holder: Int32? {
-        guard let lock = try? openLock(O_RDWR), flock(lock.number, LOCK_SH | LOCK_NB) != 0,
+        guard let lock = try? openLock(O_RDWR),
+            SystemCall.uninterrupted({ flock(lock.number, LOCK_SH | LOCK_NB) }) != 0,
             let bytes = try? FileDescriptor(lock.number).readAll(limit: 64, name: lockPath)
         else { return nil }
         return Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
@@ -95,7 +96,7 @@ package struct SocketPlace: Sendable {
     /// - Parameter limit: How long to wait for it.
     package func ask(within limit: Duration) -> Answer {
         guard let address = SocketAddress(unixPath: path), let probe = probe() else { return .nobody }
-        guard address.withSockaddr({ connect(probe.number, $0, $1) }) == 0 else {
+        guard Self.connect(probe, to: address) == 0 else {
             return errno == EAGAIN ? .nothing : .nobody
         }
         let clock = SystemClock()
@@ -120,13 +121,15 @@ package struct SocketPlace: Sendable {
     /// The process that made the socket listen; `nil` when nobody listens, or is too busy to be asked.
     package var listener: Int32? {
         guard let address = SocketAddress(unixPath: path), let probe = probe(),
-            address.withSockaddr({ connect(probe.number, $0, $1) }) == 0
+            Self.connect(probe, to: address) == 0
         else { return nil }
         return try? PeerCredentials(of: probe.number).processID
     }
 
     private func openLock(_ flags: Int32) throws(ControlError) -> Descriptor {
-        let number = open(lockPath, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        let number = SystemCall.uninterrupted {
+            open(lockPath, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        }
         guard number >= 0 else { throw failure("open", lockPath) }
         let lock = Descriptor(owning: number)
         var status = stat()
@@ -171,9 +174,15 @@ package struct SocketPlace: Sendable {
     private func connectionError() -> Int32 {
         guard let address = SocketAddress(unixPath: path) else { return EINVAL }
         guard let probe = probe() else { return errno }
-        let result = address.withSockaddr { connect(probe.number, $0, $1) == 0 ? 0 : errno }
+        let result = Self.connect(probe, to: address) == 0 ? 0 : errno
         // A full backlog: somebody listens, and has much to do.
         return result == EAGAIN ? 0 : result
+    }
+
+    private static func connect(_ probe: Descriptor, to address: SocketAddress) -> Int32 {
+        address.withSockaddr { name, length in
+            SystemCall.uninterrupted { Glibc.connect(probe.number, name, length) }
+        }
     }
 
     private func probe() -> Descriptor? {
