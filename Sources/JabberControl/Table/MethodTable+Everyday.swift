@@ -60,6 +60,9 @@ extension MethodTable {
                 + "leaves again. server means then that the room has sent the message back, read that somebody there has displayed it; "
                 + "device is not known of rooms. A daemon that stays keeps such a message until the account is in the room, and "
                 + "after a lost connection says it again only where the room shows that it lacks it.",
+            "With --id a message that was sent before to the same recipient under the same id is not sent again, and its state is told. "
+                + "A daemon that stays remembers that across restarts; a private one ends with its command and knows of nothing "
+                + "earlier: it sends again.",
         ]
         command.arguments = [
             ArgumentSpec("TO", .jid, repeatable: true, "recipients"),
@@ -81,7 +84,7 @@ extension MethodTable {
             .flag(
                 "receipt", nil,
                 "ask to be told when it was received and displayed, without waiting for that (events of listen)"),
-            .value("id", nil, "ID", "name of the message; the same id twice is one message"),
+            .value("id", nil, "ID", "name of the message; the same id twice is one message (daemon that stays)"),
             .value(
                 "expire", nil, "SECONDS", .seconds,
                 "give it up when it cannot be sent within this time (daemon that stays)"),
