@@ -98,7 +98,7 @@ struct ElementBuilder: ~Copyable {
         let count = head.dropFirst().last.map { Int($0.first) + Int($0.second) } ?? 0
         let stanza = ParsedStanza.make(
             head, UnsafeBufferPointer(rebasing: bytes.contents.prefix(count)), names: names.known,
-            extraNames: names.extra)
+            extraNames: names.extra, nameBytes: names.bytesOfAStanza)
         return Element(parsed: ParsedElement(stanza: stanza, index: 0))
     }
 
