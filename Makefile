@@ -36,7 +36,7 @@ help:
 	@echo "make build              compile the library and the tools"
 	@echo "make demo               see jabberctl at work against a built-in server (SERVER=prosody: a private Prosody)"
 	@echo "make test               run every test, those on private Prosody and ejabberd servers included"
-	@echo "make install PREFIX=P   release build, installed with man page and shell completions (DESTDIR is honoured)"
+	@echo "make install PREFIX=P   release build, installed with man pages and shell completions (DESTDIR is honoured)"
 	@echo "make uninstall PREFIX=P remove what install put there"
 	@echo "make deb                build a Debian package, check it with lintian, install it into a folder and use it"
 	@echo "make examples           build the example programs and run each against a built-in server"
