@@ -74,7 +74,7 @@ enum ChatInput: Hashable, Sendable {
         let marks =
             isRoom
             ? "Behind the room's name: how many are in it; · on its way, ✓ said there."
-            : "Behind the name: · on its way, ✓ the server has it, ✓✓ received, ✓✓ read."
+            : "Behind the name: · on its way, ✓ the server has it, ✓✓ received, in green: read."
         return rows + ["//TEXT            say a text that begins with a slash", marks]
     }
 }

@@ -141,7 +141,8 @@ enum SimpleCommands {
             context.output.note("warning: \(warning)")
         }
         if command.method == "account.invite", result.string("by") == "client", context.options.form == .human {
-            context.output.note("who takes it is approved by a daemon that stays: jabberctl daemon start")
+            context.output.note(
+                "who takes it is approved by a daemon that stays; where none runs: jabberctl daemon start")
         }
         if command.method == "account.invite", context.output.isTable, let expiry = result.string("expires") {
             context.output.note("it is good until \(context.environment.localTime(expiry))")

@@ -217,7 +217,7 @@ extension MethodTable {
         ]
         command.examples = [
             "jabberctl listen", "jabberctl listen --from juliet@example.org --count 1 -g body",
-            #"jabberctl listen --exec 'notify-send "$JABBERCTL_EVENT_BODY"'"#,
+            #"jabberctl listen --exec 'notify-send -- "$JABBERCTL_EVENT_BODY"'"#,
         ]
         return command
     }
