@@ -96,7 +96,7 @@ struct StartTagReader {
     private var declaration: String { prefix.map { "xmlns:\($0)" } ?? "xmlns" }
 
     private var prefix: Substring? {
-        guard let name = name.string, let colon = name.firstIndex(of: ":") else { return nil }
+        guard let name = name.string, let colon = name.unicodeScalars.firstIndex(of: ":") else { return nil }
         return name[..<colon]
     }
 

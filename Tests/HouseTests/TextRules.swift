@@ -5,6 +5,9 @@ enum TextRules {
     /// Lines at which a file has to be split.
     static let maximumLines = 500
 
+    /// The width of a line, as `.swift-format` has it for code.
+    static let maximumColumns = 120
+
     static let licence = "SPDX-License-Identifier: Apache-2.0"
 
     /// The first line names the licence; after a tools version or an interpreter line it is the second.
@@ -22,6 +25,19 @@ enum TextRules {
         return [Violation(file: file.path, line: count, reason: "\(count) lines: split it by aspect")]
     }
 
+    /// The formatter keeps code within its columns and leaves comments alone. What is code in them stays as it is.
+    static func wideComments(in file: SourceTree.File) -> [Violation] {
+        var isCode = false
+        return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap {
+            index, line in
+            let text = line.drop { $0 == " " }
+            guard text.hasPrefix("//") else { return nil }
+            if text.contains("```") { isCode.toggle() }
+            guard !isCode, line.count > maximumColumns else { return nil }
+            return Violation(file: file.path, line: index + 1, reason: "\(line.count) columns: break the comment")
+        }
+    }
+
     /// What traps on a value from outside.
     static func traps(in file: SourceTree.File) -> [Violation] {
         find(in: file, [(/\btry!/, "try! traps"), (/\bas!/, "as! traps"), (/\bfatalError\s*\(/, "fatalError traps")])
@@ -32,7 +48,8 @@ enum TextRules {
         find(in: file, [(/\bTask\.sleep\b/, "a test sleeps"), (/(?:^|[^.\w])(?:u|nano)?sleep\s*\(/, "a test sleeps")])
     }
 
-    /// A reader of the project has no list that such a number stands in: the rule itself is said, or the clause of a specification.
+    /// A reader of the project has no list that such a number stands in: the rule itself is said, or the clause of a
+    /// specification.
     static func numbersOfRequirements(in file: SourceTree.File) -> [Violation] {
         file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
             guard line.contains("-"), line.contains(/\b(?:R|STO|SEC)-\d+\b/) else { return nil }
@@ -46,14 +63,15 @@ enum TextRules {
             in: file, [(/\bMutex\b/, "the thread sanitizer does not see it: use Locked"), (/\bNSLock\b/, "use Locked")])
     }
 
-    /// The name of a folder's entry is shorter than the field that it is declared as: a copy of the field reads behind the entry.
+    /// The name of a folder's entry is shorter than the field that it is declared as: a copy of the field reads behind
+    /// the entry.
     static func copiedNames(in file: SourceTree.File) -> [Violation] {
         let copy = /(?:^|[^&\w.])\w+(?:\.pointee)?\.d_name/
         return find(in: file, [(copy, "copies d_name as a whole: take its address, &entry.pointee.d_name")])
     }
 
-    /// A sign and an accent behind it are one `Character`, so are a carriage return and its line feed, and U+037E equals `;`. Text
-    /// from outside that is cut at a `Character` is cut where its writer likes.
+    /// A sign and an accent behind it are one `Character`, so are a carriage return and its line feed, and U+037E
+    /// equals `;`. Text from outside that is cut at a `Character` is cut where its writer likes.
     static func cutsAtCharacters(in file: SourceTree.File) -> [Violation] {
         let sign = #"(?:[^"\\]|\\[^(])""#
         let patterns = [

@@ -28,6 +28,11 @@ struct TextRulesTests {
         check { TextRules.length(of: $0) }
     }
 
+    @Test("no comment is wider than 120 columns")
+    func wideComments() {
+        check { TextRules.wideComments(in: $0) }
+    }
+
     @Test("no source traps by try!, as! or fatalError")
     func traps() {
         check(["Sources"], TextRules.traps(in:))

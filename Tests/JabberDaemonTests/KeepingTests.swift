@@ -100,7 +100,7 @@ struct DaemonKeepingTests {
                 "send", ["to": ["romeo@example.org"], "text": "later", "id": "later", "until": "none"])
             #expect(sent.objects("results").map { $0.string("state") } == ["queued"])
             let late = try await daemon.call(
-                "send", ["to": ["romeo@example.org"], "text": "later", "id": "later", "timeout": 1])
+                "send", ["to": ["romeo@example.org"], "text": "later", "id": "later", "timeout": 5])
             #expect(late.objects("results").first?.string("state") == "queued")
             #expect(late.objects("results").first?["error"]?["exit"] == 5)
             await daemon.server.changeOptions { $0.authenticationFailure = nil }

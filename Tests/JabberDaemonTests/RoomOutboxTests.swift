@@ -149,7 +149,7 @@ struct RoomOutboxTests {
                     #expect(try await lines.next()?.message.body == id)
                 }
                 row = try Self.row(
-                    try await daemon.call("send", Self.params("doubtful", timeout: memory == .none ? 0.5 : 20)))
+                    try await daemon.call("send", Self.params("doubtful", timeout: memory == .none ? 5 : 20)))
                 #expect(row.string("state") == (memory == .none ? "sent" : "server"))
                 if memory == .none {
                     #expect(row["error"]?["exit"] == 5)
@@ -169,7 +169,7 @@ struct RoomOutboxTests {
                 options.losesRoomMessages = isLost
                 options.reflectsRoomMessages = false
             }
-            let early = try Self.row(try await daemon.call("send", Self.params("m", timeout: 0.5)))
+            let early = try Self.row(try await daemon.call("send", Self.params("m", timeout: 5)))
             #expect(
                 early.string("state") == "sent" && early["error"]?["exit"] == 5, "the server has it, the room may not")
             await daemon.server.changeOptions { options in

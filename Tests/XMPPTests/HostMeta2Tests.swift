@@ -329,7 +329,7 @@ struct HostMeta2Tests {
         visits.withLock { $0 = [] }
         _ = try await login(town.configuration)
         #expect(lookups.withLock { $0 } == 2)
-        #expect(visits.withLock { $0.map(\.port) } == [1, 443, 443, town.chat.directTLSPort], "both files, in vain")
+        #expect(visits.withLock { $0.map(\.port) } == [1, 443, town.chat.directTLSPort], "the web, once, in vain")
         await town.stop()
     }
 

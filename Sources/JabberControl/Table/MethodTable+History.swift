@@ -41,6 +41,14 @@ extension MethodTable {
                 "messages[].color", "string",
                 "of one that came in: the colour in which programs show its sender, # and six hexadecimal digits (XEP-0392)"
             ),
+            FieldSpec("messages[].subject", "string", "its subject"),
+            FieldSpec("messages[].thread", "string", "name of the conversation"),
+            FieldSpec(
+                "messages[].replaces", "string",
+                "id of the earlier one that it corrects (XEP-0308); check who sent that"),
+            FieldSpec("messages[].replyTo", "object", "id, to of the one that it answers (XEP-0461)"),
+            FieldSpec(
+                "messages[].attachments", "array of strings", "addresses of what belongs to it (XEP-0066)"),
             FieldSpec("messages[].encryption", "string", "none"),
             FieldSpec("messages[].unread", "boolean", "true: nobody has read it here"),
             FieldSpec("complete", "boolean", "whether there is no more that was asked for"),
