@@ -20,8 +20,9 @@ let callerIsolated = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingBy
 
 /// A Swift target of the library or the tools.
 func floor(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    // Not so in XMPP: it would give the delegates' methods an isolation of their own, which Swift 6.3 then prefers to that
-    // of the class that implements them. A delegate on the main actor would have to write `@MainActor` at each method.
+    // Not so in XMPP: it would give the delegates' methods an isolation of their own, which Swift 6.3 then prefers to
+    // that of the class that implements them. A delegate on the main actor would have to write `@MainActor` at each
+    // method.
     let settings = name == "XMPP" ? strict : strict + [callerIsolated]
     return .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
@@ -37,7 +38,8 @@ let fuzzed: [Target.Dependency] = [
     "JabberCLI", "COpenSSL",
 ]
 
-/// `Tests/Fuzz/run` builds the folder as a program of libFuzzer; for everybody else it is tests that replay what was found.
+/// `Tests/Fuzz/run` builds the folder as a program of libFuzzer; for everybody else it is tests that replay what was
+/// found.
 let fuzz: Target =
     Context.environment["XMPP_FUZZ"] == nil
     ? .testTarget(

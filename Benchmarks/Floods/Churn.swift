@@ -9,7 +9,8 @@ enum Churn {
     private static let warmUp = 100
     /// How many more descriptors and threads than after the first sessions are no leak.
     private static let tolerance = 2
-    /// How long it may take until what has ended is gone: an idle thread of Dispatch ends after five seconds, one after another.
+    /// How long it may take until what has ended is gone: an idle thread of Dispatch ends after five seconds, one after
+    /// another.
     private static let maximumSettling: Duration = .seconds(30)
 
     /// What this process holds.

@@ -36,7 +36,8 @@ enum Memory {
     /// The monotonic clock in milliseconds.
     static func milliseconds() -> Double { read(CLOCK_MONOTONIC) }
 
-    /// The time that this process has had a processor for, in milliseconds: what else the machine does takes no part in it.
+    /// The time that this process has had a processor for, in milliseconds: what else the machine does takes no part in
+    /// it.
     static func processorMilliseconds() -> Double { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> Double {

@@ -14,8 +14,8 @@ struct Row: Sendable {
     /// How much more processor time the last fifth took than the first; `nil` where there are no fifths.
     let slowdown: Double?
 
-    /// Whether the session became what must become of it, and memory stayed within its bound. The bounds are those of whole
-    /// floods in a program built for release: a part of one is held to its outcome alone.
+    /// Whether the session became what must become of it, and memory stayed within its bound. The bounds are those of
+    /// whole floods in a program built for release: a part of one is held to its outcome alone.
     func isAsItMustBe(divisor: Int) -> Bool {
         outcome == flood.expectation.rawValue && (divisor > 1 || growth <= flood.maximumGrowth)
     }

@@ -4,10 +4,10 @@ internal import Dispatch
 internal import Glibc
 internal import XMPP
 
-// What floods do to a client's memory and speed: `xmpp-floods [DIVISOR [FLOOD…]]` prints a line for each flood. With a divisor
-// the floods that are to be delivered are as much smaller; those that are to be refused stay what they are. The exit status is 1
-// when one of them had another outcome than it must have, or, undivided, cost more memory than it may, and 64 when there is no
-// flood of a name.
+// What floods do to a client's memory and speed: `xmpp-floods [DIVISOR [FLOOD…]]` prints a line for each flood. With a
+// divisor the floods that are to be delivered are as much smaller; those that are to be refused stay what they are. The
+// exit status is 1 when one of them had another outcome than it must have, or, undivided, cost more memory than it may,
+// and 64 when there is no flood of a name.
 //
 // The client runs in a process of its own, so that its memory is its own.
 

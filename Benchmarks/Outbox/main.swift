@@ -7,9 +7,9 @@ internal import XMPP
 internal import XMPPStorage
 internal import XMPPTestSupport
 
-// How many messages a second the outbox takes, each on the disk before its sender goes on: `xmpp-outbox [SENDERS]`, in a
-// folder below $TMPDIR; a memory disk says nothing. Compared with the same rows inserted plainly, one transaction and one
-// fsync each, as SQLite does by itself.
+// How many messages a second the outbox takes, each on the disk before its sender goes on: `xmpp-outbox [SENDERS]`, in
+// a folder below $TMPDIR; a memory disk says nothing. Compared with the same rows inserted plainly, one transaction and
+// one fsync each, as SQLite does by itself.
 
 /// How many seconds something takes.
 func seconds(_ work: () async throws -> Void) async rethrows -> Double {

@@ -5,9 +5,9 @@ import JabberControl
 
 /// Answers, once each, those who write while the user is away.
 ///
-/// It has no session of its own: the user's daemon has one, and this is a guest there. It may be started, stopped and killed at
-/// any time. What came meanwhile comes when it is back, since the daemon notes how far a consumer of its name has come; and
-/// nobody gets an answer twice, since an answer is named after what it answers.
+/// It has no session of its own: the user's daemon has one, and this is a guest there. It may be started, stopped and
+/// killed at any time. What came meanwhile comes when it is back, since the daemon notes how far a consumer of its name
+/// has come; and nobody gets an answer twice, since an answer is named after what it answers.
 actor AnsweringMachine {
     /// The name that the daemon knows it by.
     private static let consumer = "answering-machine"

@@ -38,7 +38,8 @@ final class AppDelegate {
         // Asked for before anything happens, so that the end is not missed.
         let events = stream.events
         try await stream.connect()
-        // The roster first, so that every presence that comes in finds a name; then the presence that lets others' come in.
+        // The roster first, so that every presence that comes in finds a name; then the presence that lets others' come
+        // in.
         try await stream.goOnline()
         screen.show(Self.help)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -54,6 +54,7 @@ final class ChatView: MessageDelegate {
 }
 
 extension String {
-    /// A body, printable. Its later lines stand back from the edge, where names are: none can pass for another sender's.
+    /// A body, printable. Its later lines stand back from the edge, where names are: none can pass for another
+    /// sender's.
     fileprivate var printableBody: String { printable(limit: 4_000, lineBreak: "\n    ") }
 }

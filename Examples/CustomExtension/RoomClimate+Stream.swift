@@ -3,8 +3,8 @@
 import XMPP
 
 extension XMPPStream {
-    /// Answers everybody who may see our presence and asks how the room is. To be called before the stream connects: service
-    /// discovery then tells from the start that we can.
+    /// Answers everybody who may see our presence and asks how the room is. To be called before the stream connects:
+    /// service discovery then tells from the start that we can.
     func answerRoomClimate(with measure: @escaping @Sendable () async throws -> RoomClimate) {
         answer(.get, RoomClimate.elementName.localName, namespace: RoomClimate.namespace, from: .contacts) { _, _ in
             try await measure().element

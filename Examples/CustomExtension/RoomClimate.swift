@@ -21,8 +21,8 @@ struct RoomClimate: StanzaPayload, Hashable {
         self.humidity = humidity
     }
 
-    /// Reads an element; `nil` when it is another one, or when it says nothing sensible. Others wrote it: every value is
-    /// looked at before it is believed.
+    /// Reads an element; `nil` when it is another one, or when it says nothing sensible. Others wrote it: every value
+    /// is looked at before it is believed.
     init?(_ element: Element) {
         guard element.name == Self.elementName,
             let celsius = Double(element.text), celsius.isFinite,

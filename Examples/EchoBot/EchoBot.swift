@@ -5,8 +5,8 @@ import XMPP
 
 /// Sends every chat message back to where it came from.
 ///
-/// It listens as a delegate, not in a `for await` loop: when more comes in than goes out, the stream stops reading from the
-/// server until the bot has caught up. A loop that falls too far behind ends with an error instead.
+/// It listens as a delegate, not in a `for await` loop: when more comes in than goes out, the stream stops reading from
+/// the server until the bot has caught up. A loop that falls too far behind ends with an error instead.
 final class EchoBot: MessageDelegate, ChatDelegate {
     /// Marks what the bot has sent: two bots that answered each other's answers would never stop.
     private static let marker = ElementName("echo", namespace: "urn:example:echo-bot")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// This text, fit to be printed. Others wrote it: an escape sequence in it could move the cursor, retitle the window or
-    /// turn the line around, and a line break could make it look like somebody else's line.
+    /// This text, fit to be printed. Others wrote it: an escape sequence in it could move the cursor, retitle the
+    /// window or turn the line around, and a line break could make it look like somebody else's line.
     ///
     /// - Parameters:
     ///   - limit: How many characters to keep.

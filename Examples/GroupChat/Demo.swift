@@ -4,7 +4,8 @@ import ExampleSupport
 import XMPP
 import XMPPTestSupport
 
-/// Takes Juliet into a room of a server of our own, where Romeo and the Nurse talk; the server goes away and comes back.
+/// Takes Juliet into a room of a server of our own, where Romeo and the Nurse talk; the server goes away and comes
+/// back.
 func demonstrate() async throws {
     let server = try await LoopbackServer.start(accounts: ["juliet": "secret"])
     let room = try JID("verona@rooms.localhost")

@@ -3,7 +3,8 @@
 import ExampleSupport
 import XMPP
 
-/// Takes somebody into a room and keeps them there: asks for a name, says what is typed, and comes back when the server does.
+/// Takes somebody into a room and keeps them there: asks for a name, says what is typed, and comes back when the server
+/// does.
 @MainActor
 final class GroupChat {
     private let address: JID

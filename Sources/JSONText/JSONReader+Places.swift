@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONReader {
-    /// Where things stand in the text of an object, for those who change one of them and leave the rest as it was written.
+    /// Where things stand in the text of an object, for those who change one of them and leave the rest as it was
+    /// written.
     ///
     /// - Parameters:
     ///   - key: A key of the object, which is read as JSON5 up to that key and no further.

@@ -2,8 +2,8 @@
 
 /// Reads JSON (RFC 8259), or the JSON5 that people write into configuration files.
 ///
-/// Refused beyond the grammar: nesting deeper than ``maximumDepth``, a key twice in an object, text that is not UTF-8, half
-/// a surrogate pair and numbers too large for a `Double`.
+/// Refused beyond the grammar: nesting deeper than ``maximumDepth``, a key twice in an object, text that is not UTF-8,
+/// half a surrogate pair and numbers too large for a `Double`.
 package struct JSONReader {
     /// Which language is read.
     package enum Dialect: Sendable {

@@ -2,8 +2,8 @@
 
 /// A JSON document or a part of one (RFC 8259). Objects keep the order of their keys; strings round-trip exactly.
 ///
-/// The control protocol has its own value instead of `Codable` types: what goes over the wire must come out in the order
-/// that the contract shows, unknown keys must survive, and the command must start without loading a JSON library.
+/// The control protocol has its own value instead of `Codable` types: what goes over the wire must come out in the
+/// order that the contract shows, unknown keys must survive, and the command must start without loading a JSON library.
 public enum JSONValue: Hashable, Sendable {
     /// `null`.
     case null

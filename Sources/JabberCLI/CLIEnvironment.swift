@@ -45,14 +45,14 @@ package struct CLIEnvironment: Sendable {
     package var connect: @Sendable (DaemonChoice) async throws(ControlError) -> DaemonConnection
     /// Runs the daemon with these words in this program's place; comes back only when that is not possible.
     package var runDaemon: @Sendable (_ words: [String]) throws(ControlError) -> Void = { (_) throws(ControlError) in }
-    /// Starts the daemon with these words in the background, and waits until it serves at a socket; `false` when it did so
-    /// already.
+    /// Starts the daemon with these words in the background, and waits until it serves at a socket; `false` when it did
+    /// so already.
     package var startDaemon:
         @Sendable (_ words: [String], _ socket: String, _ seconds: Double) throws(ControlError) -> Bool = {
             (_, _, _) throws(ControlError) in true
         }
-    /// Runs a command of the shell with these bytes as its standard input and these variables besides its own; waits for its end,
-    /// and gives its exit code.
+    /// Runs a command of the shell with these bytes as its standard input and these variables besides its own; waits
+    /// for its end, and gives its exit code.
     package var runCommand: @Sendable (_ command: String, _ input: [UInt8], _ variables: [String: String]) -> Int32 = {
         (_, _, _) in 127
     }
@@ -118,8 +118,8 @@ package struct DaemonConnection: Sendable {
     package let transport: any ByteTransport
     /// Whether the daemon serves this command only.
     package let isPrivate: Bool
-    /// Closes the connection in good order; of a private daemon, waits for its end. Bounded, whatever the daemon does, and
-    /// short when time is up.
+    /// Closes the connection in good order; of a private daemon, waits for its end. Bounded, whatever the daemon does,
+    /// and short when time is up.
     package let finish: @Sendable (_ isLate: Bool) async -> Void
     /// What to do about a daemon that runs and does not answer; empty when there is nothing to do.
     package let remedy: @Sendable () -> String

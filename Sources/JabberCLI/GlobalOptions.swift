@@ -34,8 +34,8 @@ struct GlobalOptions: Sendable {
 
     /// Reads the options of a command line; their values were checked.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew``, or when a host or a file
-    ///   of trust anchors cannot be one.
+    /// - Throws: `ControlError` with ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew``, or when a host
+    ///   or a file of trust anchors cannot be one.
     init(_ line: CommandLine, _ environment: CLIEnvironment) throws(ControlError) {
         if let api = line.int("api") {
             let spoken = ProductVersion.api
@@ -62,8 +62,8 @@ struct GlobalOptions: Sendable {
             session.trust = session.trust ?? .pin
         }
         let needsRunning = line.command?.needsRunningDaemon == true
-        // The settings of a daemon that runs are its own affair: what is typed contradicts them, what stands in the environment is
-        // for other commands.
+        // The settings of a daemon that runs are its own affair: what is typed contradicts them, what stands in the
+        // environment is for other commands.
         if needsRunning {
             let overrides = ["config", "host", "port", "tls", "ca", "proxy", "host-meta", "trust", "pin"]
             if let option = overrides.first(where: line.isTyped) {
@@ -103,8 +103,8 @@ struct GlobalOptions: Sendable {
         mayAsk = !line.has("no-ask")
     }
 
-    /// The address of a WebSocket says it all. One that is typed outweighs a port and a kind of TLS of the environment; any
-    /// other that stands beside one contradicts it.
+    /// The address of a WebSocket says it all. One that is typed outweighs a port and a kind of TLS of the environment;
+    /// any other that stands beside one contradicts it.
     private static func leaveWebSocketAlone(
         _ session: inout SessionSelection, _ line: CommandLine
     ) throws(ControlError) {

@@ -72,7 +72,8 @@ enum StandardStreams {
         return child.wait()
     }
 
-    /// One command at a time is started: another would inherit the pipe, and keep the end of the input from its command.
+    /// One command at a time is started: another would inherit the pipe, and keep the end of the input from its
+    /// command.
     private static let spawning = Locked(())
 
     private static func spawn(_ command: String, _ variables: [String: String]) -> (ChildProcess, writing: Int32)? {

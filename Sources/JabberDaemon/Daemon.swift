@@ -45,8 +45,8 @@ package actor Daemon {
 
     /// Ends every session in good order: at most 5 seconds each, all at a time. Methods that run fail.
     ///
-    /// - Parameter leavesSessions: Whether only the connections end, and the sessions that are held open stay for the process
-    ///   that comes next.
+    /// - Parameter leavesSessions: Whether only the connections end, and the sessions that are held open stay for the
+    ///   process that comes next.
     package func stop(leavingSessions leavesSessions: Bool = false) async {
         isStopping = true
         let all = Array(sessions.values) + (book?.all ?? [])

@@ -23,8 +23,8 @@ package struct DaemonEnvironment: Sendable {
 
     /// Makes an environment; the paths follow from the variables.
     ///
-    /// - Parameter variables: Those that are for this process alone (`NOTIFY_SOCKET` and the like) are left out: the commands
-    ///   that passwords are asked from run in this environment.
+    /// - Parameter variables: Those that are for this process alone (`NOTIFY_SOCKET` and the like) are left out: the
+    ///   commands that passwords are asked from run in this environment.
     package init(variables: [String: String], log: (@Sendable (StreamLogEntry) -> Void)? = nil) {
         self.variables = variables.filter { !Self.ownVariables.contains($0.key) }
         paths = RuntimePaths(environment: variables)

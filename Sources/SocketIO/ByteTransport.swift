@@ -46,9 +46,9 @@ package struct TransportError: Error, Sendable, Equatable, CustomStringConvertib
 
 /// Moves bytes between a stream and its peer: the seam between protocol and network.
 ///
-/// A transport belongs to one ``StreamExecutor``. Every method must be called on that executor's queue and every event is
-/// delivered on it, synchronously and in order; implementations check with `dispatchPrecondition`. This confinement is
-/// what makes the conforming classes `Sendable`.
+/// A transport belongs to one ``StreamExecutor``. Every method must be called on that executor's queue and every event
+/// is delivered on it, synchronously and in order; implementations check with `dispatchPrecondition`. This confinement
+/// is what makes the conforming classes `Sendable`.
 package protocol ByteTransport: AnyObject, Sendable {
     /// The executor whose queue this transport is confined to.
     var executor: StreamExecutor { get }
@@ -59,7 +59,8 @@ package protocol ByteTransport: AnyObject, Sendable {
     /// How often something came after something had been sent: round trips, where one side waits for the other.
     var roundTrips: Int { get }
 
-    /// Where the connection goes, where that is the peer itself; `nil` through a proxy, or when the system does not tell.
+    /// Where the connection goes, where that is the peer itself; `nil` through a proxy, or when the system does not
+    /// tell.
     var peerAddress: SocketAddress? { get }
 
     /// Whether the peer is on this machine's loopback interface, so that nobody on the way can read along.
@@ -74,8 +75,8 @@ package protocol ByteTransport: AnyObject, Sendable {
     /// Queues bytes. Never blocks and never fails: a failure arrives as ``TransportEvent/closed(_:)``.
     func send(_ bytes: [UInt8])
 
-    /// Sends what the peer passes over, so that nobody in between takes the connection for dead: a space, unless the protocol of
-    /// this transport has something of its own.
+    /// Sends what the peer passes over, so that nobody in between takes the connection for dead: a space, unless the
+    /// protocol of this transport has something of its own.
     func keepAlive()
 
     /// Stops reading from the peer, so that its flow control takes hold. May be called when already paused.

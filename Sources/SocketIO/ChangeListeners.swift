@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Those who want to know that something has changed, and then look for themselves: however often it changes while one of them
-/// looks, it looks once more.
+/// Those who want to know that something has changed, and then look for themselves: however often it changes while one
+/// of them looks, it looks once more.
 package final class ChangeListeners: Sendable {
     /// How many may listen; 10,000. Who comes after them listens to a stream that has ended.
     package static let maximumCount = 10_000

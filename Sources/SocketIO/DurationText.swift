@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Duration {
-    /// This duration as people say it: `50 ms`, `2.6 s`, `45 s`, `3 min`, `5 h`, `4 days`. Rounded; a negative one counts as
-    /// none.
+    /// This duration as people say it: `50 ms`, `2.6 s`, `45 s`, `3 min`, `5 h`, `4 days`. Rounded; a negative one
+    /// counts as none.
     package var spoken: String {
         let seconds = max(0, inSeconds)
         let tenths = (seconds * 10).rounded()

@@ -2,8 +2,8 @@
 
 /// One value, from whichever thread has it first to the one task that waits for it, before or after it is given.
 ///
-/// The value passes through a lock and not through the continuation: one that is resumed before its task sleeps hands its
-/// value over by a counter in the uninstrumented runtime, and the thread sanitizer would call that a race.
+/// The value passes through a lock and not through the continuation: one that is resumed before its task sleeps hands
+/// its value over by a counter in the uninstrumented runtime, and the thread sanitizer would call that a race.
 package final class Handover<Value: Sendable>: Sendable {
     private enum State {
         case empty

@@ -30,8 +30,8 @@ package final class ListeningSocket: @unchecked Sendable {
 
     /// Binds and listens. Nothing is accepted until ``start(executorForConnection:_:)``. May be called from anywhere.
     ///
-    /// A Unix socket's file gets mode 0600 and is removed by ``close()`` unless another has taken its place; a file that
-    /// is already there is an error, for whoever decides whether its owner is dead must hold a lock.
+    /// A Unix socket's file gets mode 0600 and is removed by ``close()`` unless another has taken its place; a file
+    /// that is already there is an error, for whoever decides whether its owner is dead must hold a lock.
     ///
     /// - Parameters:
     ///   - address: Where to listen; port 0 lets the system choose.

@@ -4,16 +4,16 @@ package import Glibc
 
 /// A value that is only reached while its lock is held: the one lock of this package.
 ///
-/// Used as `Synchronization.Mutex` is, and as strict: what is not `Sendable` can neither be left in the value nor taken out
-/// of it while somebody else holds it too. `Mutex` itself does not do here: on Linux it waits on a futex inside of the
-/// standard library, which is not built with the thread sanitizer, so that the sanitizer reports a race wherever a `Mutex`
-/// is what prevents it. It knows this lock, `pthread_mutex_t`; so each of its reports is worth reading.
+/// Used as `Synchronization.Mutex` is, and as strict: what is not `Sendable` can neither be left in the value nor taken
+/// out of it while somebody else holds it too. `Mutex` itself does not do here: on Linux it waits on a futex inside of
+/// the standard library, which is not built with the thread sanitizer, so that the sanitizer reports a race wherever a
+/// `Mutex` is what prevents it. It knows this lock, `pthread_mutex_t`; so each of its reports is worth reading.
 ///
-/// Not recursive: a body that locks the same value waits for ever. Hold it for as long as it takes to change the value, and
-/// call nobody meanwhile.
+/// Not recursive: a body that locks the same value waits for ever. Hold it for as long as it takes to change the value,
+/// and call nobody meanwhile.
 ///
-/// Unchecked: ``value`` is read and written by the thread that holds ``mutex``, and by `init` and `deinit`, which have no
-/// company; what enters and leaves is `sending`.
+/// Unchecked: ``value`` is read and written by the thread that holds ``mutex``, and by `init` and `deinit`, which have
+/// no company; what enters and leaves is `sending`.
 package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     /// The lock. In memory of its own: it may not move.
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -33,7 +33,8 @@ package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     }
 
     deinit {
-        // The last release comes after every use, by a counter in the uninstrumented runtime. This shows it to the sanitizer.
+        // The last release comes after every use, by a counter in the uninstrumented runtime. This shows it to the
+        // sanitizer.
         lock()
         unlock()
         pthread_mutex_destroy(mutex)

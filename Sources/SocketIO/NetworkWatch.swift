@@ -3,8 +3,8 @@
 internal import Dispatch
 internal import Glibc
 
-/// Tells when a server may be within reach that was not a moment ago, and when a connection may be dead that looks alive: the
-/// machine has got an address or a route, or has been asleep.
+/// Tells when a server may be within reach that was not a moment ago, and when a connection may be dead that looks
+/// alive: the machine has got an address or a route, or has been asleep.
 ///
 /// Addresses and routes are what the kernel says of them (rtnetlink(7)); sleep is what CLOCK_BOOTTIME has gained on
 /// CLOCK_MONOTONIC, which stands still meanwhile (clock_gettime(2)).

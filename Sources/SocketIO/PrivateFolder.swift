@@ -9,8 +9,8 @@ package enum PrivateFolder {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
-    /// Makes a folder and those above it, 0700 each whatever the umask says, where they are missing. Those that are there stay
-    /// as they are.
+    /// Makes a folder and those above it, 0700 each whatever the umask says, where they are missing. Those that are
+    /// there stay as they are.
     ///
     /// - Throws: ``SystemError`` with the folder that could not be made.
     package static func make(_ path: String) throws(SystemError) {
@@ -24,7 +24,8 @@ package enum PrivateFolder {
     /// Makes one folder; `false` when there is none to make it in.
     private static func isMade(_ path: String) throws(SystemError) -> Bool {
         guard SystemCall.uninterrupted({ mkdir(path, 0o700) }) != 0 else {
-            // mkdir(2) takes the umask off: one that keeps the owner out would keep us out. File systems without modes refuse.
+            // mkdir(2) takes the umask off: one that keeps the owner out would keep us out. File systems without modes
+            // refuse.
             chmod(path, 0o700)
             return true
         }

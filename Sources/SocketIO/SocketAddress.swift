@@ -40,7 +40,8 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address of a Unix socket. `nil` when the path is empty, holds a NUL or is longer than the system's 107 bytes.
+    /// The address of a Unix socket. `nil` when the path is empty, holds a NUL or is longer than the system's 107
+    /// bytes.
     package init?(unixPath path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -119,8 +120,8 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the address means something else in each network, or nothing on the internet: loopback, private (RFC 1918,
-    /// RFC 4193), shared (RFC 6598) and link-local ones (RFC 3927, RFC 4291 §2.5.6).
+    /// Whether the address means something else in each network, or nothing on the internet: loopback, private (RFC
+    /// 1918, RFC 4193), shared (RFC 6598) and link-local ones (RFC 3927, RFC 4291 §2.5.6).
     package var isPrivate: Bool {
         let bytes = hostBytes
         let isMapped = bytes.count == 16 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10] == 0xFF

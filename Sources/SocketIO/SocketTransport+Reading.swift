@@ -79,9 +79,9 @@ extension SocketTransport {
 
     /// Lets the system acknowledge the first reads of a TCP connection at once (TCP_QUICKACK).
     ///
-    /// Opening a stream is a dialogue of small pieces: a peer that waits for an acknowledgement before it sends the next
-    /// one (Nagle's algorithm, RFC 896) would wait the 40 ms for which the system holds acknowledgements back. It takes
-    /// the option back by itself, so it is set after each read.
+    /// Opening a stream is a dialogue of small pieces: a peer that waits for an acknowledgement before it sends the
+    /// next one (Nagle's algorithm, RFC 896) would wait the 40 ms for which the system holds acknowledgements back. It
+    /// takes the option back by itself, so it is set after each read.
     private func acknowledgeAtOnce(_ descriptor: Descriptor) {
         guard quickReadsLeft > 0 else { return }
         quickReadsLeft -= 1

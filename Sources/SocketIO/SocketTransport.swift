@@ -5,8 +5,8 @@ internal import Glibc
 
 /// A connected stream socket, TCP or Unix, as a ``ByteTransport``.
 ///
-/// Bytes that are sent in one turn of the queue leave in one write at its end. An event is never delivered from inside a
-/// call of ``send(_:)``, ``close()`` or ``abort()``. A transport that its owner drops without closing is aborted.
+/// Bytes that are sent in one turn of the queue leave in one write at its end. An event is never delivered from inside
+/// a call of ``send(_:)``, ``close()`` or ``abort()``. A transport that its owner drops without closing is aborted.
 ///
 /// Unchecked: all mutable state is confined to the executor's queue, and every method checks that; `deinit` runs when
 /// nobody else can reach the state.

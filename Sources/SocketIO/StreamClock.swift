@@ -57,11 +57,11 @@ package struct SystemClock: StreamClock {
 
 /// A timer source of Dispatch that fires once. Until then, or until it is called off, it keeps itself.
 ///
-/// Not a work item for later (`asyncAfter`): that is kept until it would have been due, with all that it holds, though it was
-/// cancelled long before. Streams that come and go leave a good many.
+/// Not a work item for later (`asyncAfter`): that is kept until it would have been due, with all that it holds, though
+/// it was cancelled long before. Streams that come and go leave a good many.
 ///
-/// Unchecked: a source is documented to be usable from every thread but is not marked `Sendable` on Linux; this struct only
-/// ever calls its `cancel()`.
+/// Unchecked: a source is documented to be usable from every thread but is not marked `Sendable` on Linux; this struct
+/// only ever calls its `cancel()`.
 private struct DispatchTimer: ScheduledTimer, @unchecked Sendable {
     let source: any DispatchSourceTimer
 

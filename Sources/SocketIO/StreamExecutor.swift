@@ -4,8 +4,8 @@ package import Dispatch
 
 /// The executor of one stream: a serial dispatch queue that actors, sources and timers share.
 ///
-/// An actor that returns this executor from `unownedExecutor` runs on ``queue``, so a dispatch source whose handlers run
-/// on the same queue may enter the actor with `assumeIsolated`, without a hop and without a lock.
+/// An actor that returns this executor from `unownedExecutor` runs on ``queue``, so a dispatch source whose handlers
+/// run on the same queue may enter the actor with `assumeIsolated`, without a hop and without a lock.
 package final class StreamExecutor: SerialExecutor {
     /// The serial queue that everything of one stream runs on.
     package let queue: DispatchQueue
@@ -24,7 +24,8 @@ package final class StreamExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: executor) }
     }
 
-    /// Runs `body` on ``queue``, after what is already there. For entering an actor from outside, with `assumeIsolated`.
+    /// Runs `body` on ``queue``, after what is already there. For entering an actor from outside, with
+    /// `assumeIsolated`.
     package func run(_ body: @escaping @Sendable () -> Void) {
         queue.async(execute: body)
     }

@@ -2,10 +2,11 @@
 
 internal import Glibc
 
-/// Calls to the operating system that a signal, or a debugger, may interrupt before they have done anything (`EINTR`, signal(7)).
+/// Calls to the operating system that a signal, or a debugger, may interrupt before they have done anything (`EINTR`,
+/// signal(7)).
 package enum SystemCall {
-    /// Makes a call, and makes it again as long as it is interrupted. Not for close(2), which has closed all the same, nor for waits
-    /// with a time limit, which would begin anew.
+    /// Makes a call, and makes it again as long as it is interrupted. Not for close(2), which has closed all the same,
+    /// nor for waits with a time limit, which would begin anew.
     ///
     /// - Parameter call: The call; it gives less than 0 when it has failed, and `errno` says why.
     /// - Returns: What the last call gave. `errno` is that call's.

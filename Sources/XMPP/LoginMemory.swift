@@ -18,16 +18,16 @@ public struct LoginMemory: Sendable {
     /// Whether the account has logged in bound to its TLS channel: SCRAM without is refused from then on.
     public var hasUsedChannelBinding = false
 
-    /// The keys that the account's servers had, the latest first; ``ServerKey/maximumRemembered`` at most. Another one is told of
-    /// (``XMPPEvent/serverKeyChanged(_:)``).
+    /// The keys that the account's servers had, the latest first; ``ServerKey/maximumRemembered`` at most. Another one
+    /// is told of (``XMPPEvent/serverKeyChanged(_:)``).
     public var serverKeys: [ServerKey] = []
 
     /// What the server offered at the last login: the next one sends what follows from that without waiting for it.
     public var offered: OfferedFeatures?
 
-    /// When a stanza of a session was last past a limit (``XMPPConfiguration/limits``). The first one costs the stream; in the
-    /// sessions of the time after that they are passed over (``XMPPEvent/oversized(_:)``), since the server may send the same
-    /// one again at each login.
+    /// When a stanza of a session was last past a limit (``XMPPConfiguration/limits``). The first one costs the stream;
+    /// in the sessions of the time after that they are passed over (``XMPPEvent/oversized(_:)``), since the server may
+    /// send the same one again at each login.
     public var lastOversized: DateTime?
 
     /// How long after the last stanza that was past a limit such stanzas are passed over; 30 days.

@@ -17,7 +17,8 @@ public struct WebSocketAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address.
     ///
-    /// - Parameter text: The address; `wss` only, since XMPP is not for the clear, and without user, password and fragment.
+    /// - Parameter text: The address; `wss` only, since XMPP is not for the clear, and without user, password and
+    ///   fragment.
     /// - Returns: `nil` when it is none.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.maximumBytes, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),

@@ -8,7 +8,8 @@ extension XMPPClient {
     /// How long after a failure of the outbox what waits in it is tried again.
     private static let outboxRetryDelay: Duration = .seconds(5)
 
-    /// Puts a message into ``outbox``, and sends it as soon as there is a session: now, or when the client comes online.
+    /// Puts a message into ``outbox``, and sends it as soon as there is a session: now, or when the client comes
+    /// online.
     ///
     /// ```swift
     /// let entry = try await client.post(Message(to: romeo, body: "Good night, good night!"))
@@ -18,13 +19,14 @@ extension XMPPClient {
     ///
     /// A message without an id gets an unguessable one. The same id to the same addressee again is no second message.
     ///
-    /// A message to a room (type `groupchat`) waits until the user is there, and has arrived when the room sends it back. When
-    /// that is not known of it as the user comes in again, it goes a second time only after the room, by its past or its archive,
-    /// has shown that it lacks it; where the room shows neither, the message stays `OutboxEntry.isUncertain`.
+    /// A message to a room (type `groupchat`) waits until the user is there, and has arrived when the room sends it
+    /// back. When that is not known of it as the user comes in again, it goes a second time only after the room, by its
+    /// past or its archive, has shown that it lacks it; where the room shows neither, the message stays
+    /// `OutboxEntry.isUncertain`.
     ///
     /// - Parameters:
-    ///   - message: The message, with an addressee. Ask for a receipt (`requestsReceipt`, `isMarkable`) to learn more than that
-    ///     the server has it.
+    ///   - message: The message, with an addressee. Ask for a receipt (`requestsReceipt`, `isMarkable`) to learn more
+    ///     than that the server has it.
     ///   - expires: When it is not worth sending any more; `nil` for never.
     /// - Returns: How it is kept: as before where the id and the addressee are known.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/storageFailed`` when the outbox cannot take it, or with
@@ -43,15 +45,15 @@ extension XMPPClient {
         return entry
     }
 
-    /// Waits until a message of ``outbox`` has come as far as this, or will come no further. Cancelling the task ends the waiting,
-    /// not the message.
+    /// Waits until a message of ``outbox`` has come as far as this, or will come no further. Cancelling the task ends
+    /// the waiting, not the message.
     ///
     /// - Parameters:
     ///   - level: How far: `DeliveryState.server`, `DeliveryState.device` or `DeliveryState.read` as a rule.
     ///   - entry: The message, as ``post(_:expires:)`` has returned it.
     ///   - timeout: How long to wait; `nil` for as long as it takes.
-    /// - Returns: What is known of it then. Its state is `DeliveryState.failed` or `DeliveryState.expired` when it will come
-    ///   no further as far as anybody knows; a receipt that comes later overrules a failure.
+    /// - Returns: What is known of it then. Its state is `DeliveryState.failed` or `DeliveryState.expired` when it will
+    ///   come no further as far as anybody knows; a receipt that comes later overrules a failure.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or
     ///   ``XMPPError/Code/storageFailed`` when the outbox fails or does not know the message any more.
     public func waitUntil(
@@ -68,8 +70,10 @@ extension XMPPClient {
 
     /// Calls off a message that still waits in ``outbox``. What is being sent at that time is waited for.
     ///
-    /// - Returns: What is known of it then: `DeliveryState.failed` when it was called off, and else how far it has come.
-    /// - Throws: ``XMPPError`` with ``XMPPError/Code/storageFailed`` when the outbox fails or does not know the message any more.
+    /// - Returns: What is known of it then: `DeliveryState.failed` when it was called off, and else how far it has
+    ///   come.
+    /// - Throws: ``XMPPError`` with ``XMPPError/Code/storageFailed`` when the outbox fails or does not know the message
+    ///   any more.
     public func cancel(_ entry: OutboxEntry) async throws(XMPPError) -> OutboxEntry {
         let before = outboxRun
         let run = Task { () -> Result<Int, XMPPError> in
@@ -93,16 +97,17 @@ extension XMPPClient {
         }
     }
 
-    /// Sends what waits in an outbox, in order; returns when nothing waits any more. To be called when the client has come
-    /// online, and whenever something was added; for ``outbox`` the client does so itself. Calls that come together follow one
-    /// another, so nothing is sent twice.
+    /// Sends what waits in an outbox, in order; returns when nothing waits any more. To be called when the client has
+    /// come online, and whenever something was added; for ``outbox`` the client does so itself. Calls that come
+    /// together follow one another, so nothing is sent twice.
     ///
-    /// With a `StreamStateStore` that keeps every step in the same database, a message is noted as sent in the transaction that
-    /// keeps it for resumption: a program that is killed at any moment sends it once. Otherwise it is noted when the server has
-    /// handled it, portion by portion, and a program that is killed in between sends the portion twice.
+    /// With a `StreamStateStore` that keeps every step in the same database, a message is noted as sent in the
+    /// transaction that keeps it for resumption: a program that is killed at any moment sends it once. Otherwise it is
+    /// noted when the server has handled it, portion by portion, and a program that is killed in between sends the
+    /// portion twice.
     ///
-    /// A message that cannot be sent as it is (``XMPPError/Code/invalidStanza``, ``XMPPError/Code/tooLarge``) is noted as failed
-    /// and passed over. Cancelling the task does not call it off.
+    /// A message that cannot be sent as it is (``XMPPError/Code/invalidStanza``, ``XMPPError/Code/tooLarge``) is noted
+    /// as failed and passed over. Cancelling the task does not call it off.
     ///
     /// - Returns: How many were sent.
     /// - Throws: ``XMPPError`` when the connection or the outbox fails; what was not sent goes on waiting.
@@ -132,8 +137,8 @@ extension XMPPClient {
         return outcome
     }
 
-    /// What was on its way when a connection was lost has gone again in the meantime, on the session that goes on or in a new one:
-    /// when the server has handled that, it has them.
+    /// What was on its way when a connection was lost has gone again in the meantime, on the session that goes on or in
+    /// a new one: when the server has handled that, it has them.
     private func noteRepeated(on stream: XMPPStream) async throws(XMPPError) {
         guard !repeated.isEmpty else { return }
         try await stream.waitUntilHandled()
@@ -176,7 +181,8 @@ extension XMPPClient {
         }
     }
 
-    /// Lets a new stream recognise receipts for what earlier ones have sent, those of an earlier run of the program included.
+    /// Lets a new stream recognise receipts for what earlier ones have sent, those of an earlier run of the program
+    /// included.
     func rememberSent(on stream: XMPPStream) async {
         if let sentMessages { await stream.remember(sentMessages) }
         guard usesOutbox else { return }

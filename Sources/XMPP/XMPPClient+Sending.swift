@@ -32,7 +32,8 @@ extension XMPPClient {
 
     /// Enters a room on the present session; see ``XMPPStream/join(_:as:password:history:unlocksNewRoom:timeout:)``.
     ///
-    /// The client enters it again in each later session, until ``Room/leave(_:)``: what is returned is the room all the while.
+    /// The client enters it again in each later session, until ``Room/leave(_:)``: what is returned is the room all the
+    /// while.
     @discardableResult
     public func join(
         _ jid: JID, as nickname: String? = nil, password: String? = nil, history: RoomHistory = .some,

@@ -42,11 +42,12 @@ extension XMPPClient {
         return await goOn(stream, after: error, lasted: configuration.clock.now - began)
     }
 
-    /// The interrupted stream, or a new one that goes on where the last one, or the last run of the program, has stopped.
+    /// The interrupted stream, or a new one that goes on where the last one, or the last run of the program, has
+    /// stopped.
     ///
     /// - Returns: `nil` when the client was stopped meanwhile.
-    /// - Throws: ``XMPPError/Code/storageFailed`` when a store that is told of every step cannot say what is there: a new session
-    ///   would take its place.
+    /// - Throws: ``XMPPError/Code/storageFailed`` when a store that is told of every step cannot say what is there: a
+    ///   new session would take its place.
     private func nextStream() async throws(XMPPError) -> XMPPStream? {
         if let stream, await stream.isInterrupted { return stream }
         if !hasAskedStore, inheritance == nil, configuration.usesStreamManagement {
@@ -92,7 +93,8 @@ extension XMPPClient {
         configuration.log?(StreamLogEntry(.step, text))
     }
 
-    /// Lets the user prepare a stream. Who stops the client at that has not to wait for itself: the wait ends with the client.
+    /// Lets the user prepare a stream. Who stops the client at that has not to wait for itself: the wait ends with the
+    /// client.
     private func prepareUnlessStopped(_ stream: XMPPStream) async {
         lastPreparationID += 1
         let (id, prepare) = (lastPreparationID, prepare)

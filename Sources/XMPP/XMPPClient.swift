@@ -4,7 +4,8 @@ internal import SocketIO
 public import XMPPCore
 public import XMPPProtocol
 
-/// A session that comes back: connects, fetches the roster, sends presence, and does so again when the connection is lost.
+/// A session that comes back: connects, fetches the roster, sends presence, and does so again when the connection is
+/// lost.
 ///
 /// ```swift
 /// let client = XMPPClient(XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret"))
@@ -16,9 +17,9 @@ public import XMPPProtocol
 /// Delegates and sequences added here live through every reconnect. A failure that trying again cannot mend (a refused
 /// password, a certificate for somebody else, a `conflict` with another session) stops the client: ``state`` says why.
 ///
-/// Where the server can do it (XEP-0198), a session outlives its connection: the client comes back within seconds, goes on
-/// where it was, and nothing is lost or doubled on the way; delegates hear ``ChatDelegate/streamDidResume(_:)``. Where the
-/// server has given the session up, messages that it had not acknowledged are sent again in a new one.
+/// Where the server can do it (XEP-0198), a session outlives its connection: the client comes back within seconds, goes
+/// on where it was, and nothing is lost or doubled on the way; delegates hear ``ChatDelegate/streamDidResume(_:)``.
+/// Where the server has given the session up, messages that it had not acknowledged are sent again in a new one.
 ///
 /// ``stop()`` may be called from anywhere, a delegate or the `prepare` of a stream included.
 ///
@@ -101,7 +102,8 @@ public actor XMPPClient {
     ///   - reconnect: When to try again after a connection was lost.
     ///   - store: Where an interrupted session is kept; in memory unless said otherwise.
     ///   - outbox: Where messages wait that are posted; in memory (``InMemoryOutbox``) unless said otherwise.
-    ///   - prepare: Called with each new stream before it connects: the place for ``XMPPStream/answer(_:_:namespace:from:with:)``.
+    ///   - prepare: Called with each new stream before it connects: the place for
+    ///     ``XMPPStream/answer(_:_:namespace:from:with:)``.
     public init(
         _ configuration: XMPPConfiguration, presence: Presence = Presence(), known: KnownRoster? = nil,
         reconnect: ReconnectPolicy = ReconnectPolicy(),
@@ -164,8 +166,8 @@ public actor XMPPClient {
         return try result.get()
     }
 
-    /// Starts, and keeps the client online until the task is cancelled or ``stop()`` is called: what a bot or a service does
-    /// all its life. A first attempt that fails is not the end where trying again may help.
+    /// Starts, and keeps the client online until the task is cancelled or ``stop()`` is called: what a bot or a service
+    /// does all its life. A first attempt that fails is not the end where trying again may help.
     ///
     /// ```swift
     /// let life = Task { try await client.run() }
@@ -190,10 +192,11 @@ public actor XMPPClient {
         if case .failed(let error) = state { throw error }
     }
 
-    /// Ends the session gracefully and stays offline. Sequences end. A ``start()`` that comes meanwhile waits for the end.
+    /// Ends the session gracefully and stays offline. Sequences end. A ``start()`` that comes meanwhile waits for the
+    /// end.
     ///
-    /// A session that is interrupted at that time cannot be ended: it stays in the store, and is resumed when the client is
-    /// started again before the server gives it up.
+    /// A session that is interrupted at that time cannot be ended: it stays in the store, and is resumed when the
+    /// client is started again before the server gives it up.
     public func stop() async {
         let task = ending ?? Task { await end() }
         ending = task
@@ -217,8 +220,8 @@ public actor XMPPClient {
         ending = nil
     }
 
-    /// Tries again at once instead of waiting: for a network that came back. A client does so itself when the machine has got an
-    /// address or a route, or was asleep, unless ``XMPPConfiguration/heedsNetworkChanges`` says otherwise.
+    /// Tries again at once instead of waiting: for a network that came back. A client does so itself when the machine
+    /// has got an address or a route, or was asleep, unless ``XMPPConfiguration/heedsNetworkChanges`` says otherwise.
     public func reconnectNow() {
         // It may be just about to wait.
         if pauseEnded == nil, case .waiting = state { skipsPause = true }
@@ -232,7 +235,8 @@ public actor XMPPClient {
         }
     }
 
-    /// The machine has got an address or a route, or was asleep: what failed may succeed now, and what looks alive be dead.
+    /// The machine has got an address or a route, or was asleep: what failed may succeed now, and what looks alive be
+    /// dead.
     package func networkChanged() async {
         switch state {
         case .waiting: reconnectNow()

@@ -19,12 +19,13 @@ public struct XMPPConfiguration: Sendable {
         case directTLS
     }
 
-    /// When a received stanza counts as handled (XEP-0198 §4): what is not handled when the connection is lost is sent again.
+    /// When a received stanza counts as handled (XEP-0198 §4): what is not handled when the connection is lost is sent
+    /// again.
     public enum StanzaHandling: Sendable, Hashable {
         /// When its events have been handed to delegates and sequences: it is in this program's memory.
         case whenReceived
-        /// When every delegate's method has returned that it was passed to: a delegate that stores messages has stored it.
-        /// A stanza of which a delegate crashes this program is sent again. Sequences are not waited for.
+        /// When every delegate's method has returned that it was passed to: a delegate that stores messages has stored
+        /// it. A stanza of which a delegate crashes this program is sent again. Sequences are not waited for.
         case whenDelegatesAreDone
     }
 
@@ -33,11 +34,11 @@ public struct XMPPConfiguration: Sendable {
     public var jid: JID
     /// The password; `nil` logs in without an account (SASL ANONYMOUS), with the bare domain as ``jid``.
     public var password: Password?
-    /// An access token of an authorization server (SASL OAUTHBEARER, RFC 7628), beside the password or in its place. It goes
-    /// through verified TLS alone, and SCRAM is preferred where there is a password too.
+    /// An access token of an authorization server (SASL OAUTHBEARER, RFC 7628), beside the password or in its place. It
+    /// goes through verified TLS alone, and SCRAM is preferred where there is a password too.
     public var accessToken: Password?
-    /// The client certificate to show to a server that asks for one; where that server offers SASL EXTERNAL, it logs in with it
-    /// before anything else.
+    /// The client certificate to show to a server that asks for one; where that server offers SASL EXTERNAL, it logs in
+    /// with it before anything else.
     public var clientCertificate: ClientCertificate?
     /// A host to connect to instead of what DNS says. The certificate must still prove the domain of ``jid``.
     public var host: String?
@@ -45,27 +46,27 @@ public struct XMPPConfiguration: Sendable {
     public var port: UInt16?
     /// How the connection to ``host`` becomes secure.
     public var hostSecurity = Security.startTLS
-    /// A proxy to connect through; `nil` connects directly. Names are then looked up at its end alone: without ``host`` or
-    /// ``webSocket`` the domain itself is tried, at port 5222 and then with direct TLS at 5223, and then the WebSocket that it
-    /// publishes over HTTPS, for SRV records cannot be asked for through a proxy.
+    /// A proxy to connect through; `nil` connects directly. Names are then looked up at its end alone: without ``host``
+    /// or ``webSocket`` the domain itself is tried, at port 5222 and then with direct TLS at 5223, and then the
+    /// WebSocket that it publishes over HTTPS, for SRV records cannot be asked for through a proxy.
     public var proxy: ConnectionProxy?
-    /// A WebSocket to connect to (RFC 7395) instead of what DNS says and of ``host``: for networks that let nothing but the web
-    /// through. The certificate must prove the host of this address.
+    /// A WebSocket to connect to (RFC 7395) instead of what DNS says and of ``host``: for networks that let nothing but
+    /// the web through. The certificate must prove the host of this address.
     public var webSocket: WebSocketAddress?
-    /// Whether the domain is asked over HTTPS for other places (XEP-0487, XEP-0156) when none that DNS names can be reached;
-    /// default true. Not where ``host`` or ``webSocket`` says where to connect to.
+    /// Whether the domain is asked over HTTPS for other places (XEP-0487, XEP-0156) when none that DNS names can be
+    /// reached; default true. Not where ``host`` or ``webSocket`` says where to connect to.
     ///
-    /// As long as an answer of XEP-0487 holds, connections of this configuration and its copies begin with the places in it,
-    /// and DNS is asked when those are out of reach. It may name the server that the certificate has to be made out to in place
-    /// of the domain, and the keys that it may have.
+    /// As long as an answer of XEP-0487 holds, connections of this configuration and its copies begin with the places
+    /// in it, and DNS is asked when those are out of reach. It may name the server that the certificate has to be made
+    /// out to in place of the domain, and the keys that it may have.
     public var asksWebForPlaces = true
     /// What a server has to show before the login begins; ``ServerTrust/authorities`` unless said otherwise.
     public var trust = ServerTrust.authorities
     /// A PEM file with the certificate authorities to trust in place of the system's.
     public var certificateAuthorityFile: String?
-    /// Whether a connection resumes the TLS session of an earlier one where the server is ready to (RFC 8446 §2.2), which spares
-    /// both sides the costly part of the handshake; default true. Sessions are kept in memory, for the account alone, and shared
-    /// by the copies of a configuration. The certificate counts anew each time.
+    /// Whether a connection resumes the TLS session of an earlier one where the server is ready to (RFC 8446 §2.2),
+    /// which spares both sides the costly part of the handshake; default true. Sessions are kept in memory, for the
+    /// account alone, and shared by the copies of a configuration. The certificate counts anew each time.
     public var resumesTLS = true
     /// How much protection the account insists on.
     public var securityPolicy = SecurityPolicy.tlsRequired
@@ -75,36 +76,37 @@ public struct XMPPConfiguration: Sendable {
     public var hasUsedSCRAM = false
     /// Whether Stream Management (XEP-0198) is switched on where the server offers it; default true.
     public var usesStreamManagement = true
-    /// Whether authentication, binding and Stream Management go in one exchange (XEP-0388, XEP-0386) where the server offers
-    /// that; default true.
+    /// Whether authentication, binding and Stream Management go in one exchange (XEP-0388, XEP-0386) where the server
+    /// offers that; default true.
     public var usesSASL2 = true
-    /// Whether a token is asked for that logs in the next time (XEP-0484), where the server gives one inside TLS; default true.
+    /// Whether a token is asked for that logs in the next time (XEP-0484), where the server gives one inside TLS;
+    /// default true.
     public var usesTokens = true
-    /// Whether a login relies on what the server offered at the last one, and sends at once what it would send a few round
-    /// trips later (XEP-0305, XEP-0509); default true. Where the server has changed, the login begins anew on another
-    /// connection.
+    /// Whether a login relies on what the server offered at the last one, and sends at once what it would send a few
+    /// round trips later (XEP-0305, XEP-0509); default true. Where the server has changed, the login begins anew on
+    /// another connection.
     public var anticipatesFeatures = true
-    /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN or an access token in place of the
-    /// password's proof after SCRAM, a login without channel binding after one with it; default false. A server that has changed
-    /// for the worse, and somebody who sits in between, look alike.
+    /// Whether a login may be weaker than those before, as ``LoginMemory`` knows them: PLAIN or an access token in
+    /// place of the password's proof after SCRAM, a login without channel binding after one with it; default false. A
+    /// server that has changed for the worse, and somebody who sits in between, look alike.
     public var allowsWeakerLogin = false
-    /// What earlier logins left for the next one: shared by the copies of a configuration, and kept in memory, unless said
-    /// otherwise.
+    /// What earlier logins left for the next one: shared by the copies of a configuration, and kept in memory, unless
+    /// said otherwise.
     public var loginMemory: any LoginMemoryStore = InMemoryLoginMemoryStore()
     /// When a received stanza counts as handled; default ``StanzaHandling/whenReceived``.
     public var stanzaHandling = StanzaHandling.whenReceived
-    /// Whether contacts that may see the user's presence are told that a message has arrived, where they ask (XEP-0184);
-    /// default true.
+    /// Whether contacts that may see the user's presence are told that a message has arrived, where they ask
+    /// (XEP-0184); default true.
     public var sendsReceipts = true
-    /// Whether ``XMPPClient`` asks for copies of what the account's other clients send and receive (XEP-0280); default false.
-    /// They are ``XMPPEvent/carbon(_:)``.
+    /// Whether ``XMPPClient`` asks for copies of what the account's other clients send and receive (XEP-0280); default
+    /// false. They are ``XMPPEvent/carbon(_:)``.
     public var usesCarbons = false
-    /// Whether each new session of an ``XMPPClient`` begins as one that nobody looks at, so that the server may hold back what
-    /// can wait (XEP-0352); default false. It is said together with the login where the server can do that (XEP-0386), and
-    /// ``XMPPStream/setActive(_:)`` says when somebody looks. A resumed session is what it was.
+    /// Whether each new session of an ``XMPPClient`` begins as one that nobody looks at, so that the server may hold
+    /// back what can wait (XEP-0352); default false. It is said together with the login where the server can do that
+    /// (XEP-0386), and ``XMPPStream/setActive(_:)`` says when somebody looks. A resumed session is what it was.
     public var beginsInactive = false
-    /// Whether a client tries again at once, and sees whether its connection is alive, when the machine has got an address or a
-    /// route, or was asleep; for ``XMPPClient``.
+    /// Whether a client tries again at once, and sees whether its connection is alive, when the machine has got an
+    /// address or a route, or was asleep; for ``XMPPClient``.
     public var heedsNetworkChanges = true
     /// How an idle stream is kept alive.
     public var keepalive = Keepalive.ping(after: .seconds(300))
@@ -116,12 +118,12 @@ public struct XMPPConfiguration: Sendable {
     public var language: String?
     /// What is answered to those who may ask for name and version (XEP-0092, XEP-0030).
     public var software = SoftwareIdentity()
-    /// What kind of client this says it is (XEP-0030): a registered type of the category `client`, such as `bot`, `console`,
-    /// `pc`, `phone` or `web`.
+    /// What kind of client this says it is (XEP-0030): a registered type of the category `client`, such as `bot`,
+    /// `console`, `pc`, `phone` or `web`.
     public var clientType = "console"
     /// What this client can show of messages, as namespaces that service discovery names (XEP-0030): everything that
-    /// ``ChatMessage`` tells, unless said otherwise. Empty it in a client that shows plain text alone, so that others do not
-    /// send what it does not show.
+    /// ``ChatMessage`` tells, unless said otherwise. Empty it in a client that shows plain text alone, so that others
+    /// do not send what it does not show.
     public var messageFeatures = ChatMessage.features
     /// Called with what the stream does, on the stream's executor: it must not block.
     public var log: (@Sendable (StreamLogEntry) -> Void)?
@@ -166,16 +168,16 @@ public struct XMPPConfiguration: Sendable {
     }
 }
 
-/// A password: wiped from memory when nobody refers to it any more, with all that was worked out of it, and never part of any
-/// description.
+/// A password: wiped from memory when nobody refers to it any more, with all that was worked out of it, and never part
+/// of any description.
 public struct Password: Sendable, CustomStringConvertible, CustomDebugStringConvertible, ExpressibleByStringLiteral {
     /// The bytes, for those who compute with them.
     package let secret: SecretBytes
     /// What the last login with SCRAM has worked out of it.
     private let keys = Locked<SCRAMKeyMaterial?>(nil)
 
-    /// The keys that the last login has worked out, so that the next one to the same account need not (RFC 5802 §5.1). They are
-    /// shared by the copies of this value, and wiped together with the password.
+    /// The keys that the last login has worked out, so that the next one to the same account need not (RFC 5802 §5.1).
+    /// They are shared by the copies of this value, and wiped together with the password.
     package var keptKeys: SCRAMKeyMaterial? { keys.withLock { $0 } }
 
     /// Keeps the keys of a login in which the server has proven itself, in place of earlier ones.

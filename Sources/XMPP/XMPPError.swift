@@ -51,14 +51,15 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidStanza
         /// A stanza is larger than the server takes (XEP-0478).
         case tooLarge
-        /// More has piled up than a maximum allows: events for a reader that is too slow, requests that nobody has answered
-        /// yet, results of an archive, or rooms.
+        /// More has piled up than a maximum allows: events for a reader that is too slow, requests that nobody has
+        /// answered yet, results of an archive, or rooms.
         case overflow
         /// The task was cancelled.
         case cancelled
         /// The configuration makes no sense.
         case invalidConfiguration
-        /// What has to be kept before it counts could not be kept, for lack of room on the disk as a rule; nothing was sent.
+        /// What has to be kept before it counts could not be kept, for lack of room on the disk as a rule; nothing was
+        /// sent.
         case storageFailed
     }
 
@@ -70,24 +71,25 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var streamError: StreamError?
     /// The stanza error, where there was one.
     public var stanzaError: StanzaError?
-    /// What the other side wants to be filled in before it does what it was asked, where its error says so (XEP-0077 §3.2,
-    /// §3.3).
+    /// What the other side wants to be filled in before it does what it was asked, where its error says so (XEP-0077
+    /// §3.2, §3.3).
     public var form: DataForm?
     /// The refusal of authentication, where there was one.
     public var saslFailure: SASLFailure?
     /// The mechanism in use, where authentication failed.
     public var mechanism: String?
-    /// The key that the server has shown, where its certificate was refused (``Code/certificateRejected``): whoever knows it to
-    /// be the right one may name it in ``XMPPConfiguration/trust``.
+    /// The key that the server has shown, where its certificate was refused (``Code/certificateRejected``): whoever
+    /// knows it to be the right one may name it in ``XMPPConfiguration/trust``.
     public var presentedKey: KeyFingerprint?
-    /// The certificates that the server has shown, its own first, where they were refused (``Code/certificateRejected``).
+    /// The certificates that the server has shown, its own first, where they were refused
+    /// (``Code/certificateRejected``).
     public var presentedCertificates: [ChannelSecurity.Certificate] = []
 
     /// What is wrong with them.
     public var certificateFault: CertificateFault?
 
-    /// Where it happened: `host:port`, or the address of a WebSocket; `nil` where it was at no place, such as while names
-    /// were looked up, and for what is no failure of a connection.
+    /// Where it happened: `host:port`, or the address of a WebSocket; `nil` where it was at no place, such as while
+    /// names were looked up, and for what is no failure of a connection.
     public var endpoint: String?
     /// The part of the way to a session in which it happened; `nil` once there was one.
     public var phase: LoginPhase.Name?
@@ -196,7 +198,8 @@ extension XMPPError {
         }
     }
 
-    /// What to think of refused credentials. A login that is bound to the channel fails too when somebody sits in between.
+    /// What to think of refused credentials. A login that is bound to the channel fails too when somebody sits in
+    /// between.
     private static func advice(_ mechanism: String, _ condition: SASLFailure.Condition) -> String {
         switch condition {
         case .accountDisabled: return " Ask those who run the server."
@@ -247,8 +250,8 @@ extension XMPPError {
     }
 }
 
-/// What a server said as part of a sentence of ours, which brings its own full stop: 1,000 characters of it at most, since
-/// there may be a million.
+/// What a server said as part of a sentence of ours, which brings its own full stop: 1,000 characters of it at most,
+/// since there may be a million.
 private func clause(_ said: some CustomStringConvertible) -> Substring {
     let text = said.description
     // By scalars: a letter may have a million accents.

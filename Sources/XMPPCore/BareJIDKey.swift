@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key by which everything of one account, room or server is found with any of its addresses: the resourcepart does not count,
-/// and no bare JID has to be made for a look-up.
+/// A key by which everything of one account, room or server is found with any of its addresses: the resourcepart does
+/// not count, and no bare JID has to be made for a look-up.
 package struct BareJIDKey: Hashable, Sendable {
     private let jid: JID
 

@@ -42,7 +42,8 @@ enum IDNA {
     private static func prepareLabel(_ label: String) throws(JIDError.Reason) -> (unicode: String, ascii: String) {
         guard !label.isEmpty else { throw .label(label) }
         let mapped = map(label)
-        // What is left of ASCII after mapping must be a letter, a digit or a hyphen (RFC 5890 §2.3.1). U+0000 ends here.
+        // What is left of ASCII after mapping must be a letter, a digit or a hyphen (RFC 5890 §2.3.1). U+0000 ends
+        // here.
         let wrong = mapped.unicodeScalars.first { scalar in
             switch scalar.value {
             case 0x61...0x7A, 0x30...0x39, 0x2D: false
@@ -73,7 +74,8 @@ enum IDNA {
         do {
             let scalars = Array(label.unicodeScalars)
             try PRECIS.checkContexts(scalars)
-            // libidn2 lets European and Arabic digits stand in one right-to-left label, against RFC 5893 §2, condition 4.
+            // libidn2 lets European and Arabic digits stand in one right-to-left label, against RFC 5893 §2, condition
+            // 4.
             try PRECIS.checkDirection(scalars)
         } catch {
             throw .init(error)

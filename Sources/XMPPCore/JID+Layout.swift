@@ -13,13 +13,14 @@ extension JID {
     static let maximumPartLength = 1023
     /// The most octets of a DNS label (RFC 1035 §2.3.4).
     static let maximumLabelLength = 63
-    /// The most octets of a DNS name as text, without a trailing dot (RFC 1035 §2.3.4 counts length octets and the root).
+    /// The most octets of a DNS name as text, without a trailing dot (RFC 1035 §2.3.4 counts length octets and the
+    /// root).
     static let maximumNameLength = 253
 }
 
 extension JID.Layout {
-    /// The layout of a string that is its own prepared form for plain reasons: ASCII, lower-case account and host, within
-    /// every limit. `nil` says only that the long way has to decide.
+    /// The layout of a string that is its own prepared form for plain reasons: ASCII, lower-case account and host,
+    /// within every limit. `nil` says only that the long way has to decide.
     ///
     /// Nearly every JID on the wire takes this path: one look at each octet, no allocation.
     init?(plain string: String) {

@@ -42,8 +42,8 @@ extension JID {
         if name.utf8.last == UInt8(ascii: ".") { name = name.dropLast() }
         do throws(JIDError.Reason) {
             let prepared = try IDNA.prepare(String(name))
-            // A domain that cannot be read back as it stands is no stable form: libidn2's tables fold some letters, such as
-            // the capitals of Cherokee, into ones that it then does not take.
+            // A domain that cannot be read back as it stands is no stable form: libidn2's tables fold some letters,
+            // such as the capitals of Cherokee, into ones that it then does not take.
             guard prepared.utf8.allSatisfy({ $0 < 0x80 }) || (try? IDNA.prepare(prepared)) == prepared else {
                 throw .unstable
             }

@@ -118,7 +118,8 @@ extension JID {
 
     /// The domainpart as the DNS, TLS server names and certificates write it: with A-labels (`xn--…`).
     ///
-    /// An address stays what it is, an IPv6 address in its brackets. Computed anew on each call for a name that is not ASCII.
+    /// An address stays what it is, an IPv6 address in its brackets. Computed anew on each call for a name that is not
+    /// ASCII.
     public var asciiDomain: String { IDNA.ascii(domainpart) }
 
     /// Whether both belong to one account, room or server: their bare JIDs are equal. No string is made.

@@ -4,9 +4,9 @@ internal import XMPPXML
 
 /// JIDs that were prepared lately, by the octets that they were prepared from.
 ///
-/// A stream sees the same few addresses again and again: the own one in every stanza, and those of whoever talks just now.
-/// A JID that is found here costs a comparison of memory, and no string is made of what was read. One with letters past ASCII
-/// would otherwise take Unicode tables and normalisation each time.
+/// A stream sees the same few addresses again and again: the own one in every stanza, and those of whoever talks just
+/// now. A JID that is found here costs a comparison of memory, and no string is made of what was read. One with letters
+/// past ASCII would otherwise take Unicode tables and normalisation each time.
 package struct JIDCache: Sendable {
     /// The most JIDs that are kept.
     package static let maximumCount = 1_024
@@ -75,7 +75,8 @@ package struct JIDCache: Sendable {
         places[first] = entry
     }
 
-    /// Doubles the places when an eighth as many entries had to go as there are places: more addresses are in use than fit.
+    /// Doubles the places when an eighth as many entries had to go as there are places: more addresses are in use than
+    /// fit.
     private mutating func growIfFull() {
         guard places.isEmpty || (8 * displaced >= places.count && places.count < maximum) else { return }
         let entries = places
@@ -87,8 +88,8 @@ package struct JIDCache: Sendable {
         }
     }
 
-    /// Spreads addresses over the places, eight octets at a time. A peer that makes them meet gains nothing: what is not found
-    /// is prepared.
+    /// Spreads addresses over the places, eight octets at a time. A peer that makes them meet gains nothing: what is
+    /// not found is prepared.
     private static func hash(_ octets: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let bytes = UnsafeRawBufferPointer(octets)
         var hash = UInt64(truncatingIfNeeded: bytes.count)

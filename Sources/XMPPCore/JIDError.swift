@@ -50,7 +50,8 @@ public struct JIDError: Error, Hashable, Sendable {
 }
 
 extension JIDError: CustomStringConvertible {
-    /// A sentence for people, safe to print: `localpart of "foo bar@example.org" contains U+0020, which is not allowed`.
+    /// A sentence for people, safe to print:
+    /// `localpart of "foo bar@example.org" contains U+0020, which is not allowed`.
     public var description: String {
         let what = "\(part.rawValue) of \"\(Self.printable(input))\""
         switch reason {

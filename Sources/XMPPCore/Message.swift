@@ -85,8 +85,8 @@ public struct Message: Stanza {
 
     /// An answer: to the sender, of the same type and in the same thread. In a room it goes to the room.
     ///
-    /// A message without a sender is answered to nobody: the own account. A stream that knows whether the sender is still there
-    /// has a method of its own to answer.
+    /// A message without a sender is answered to nobody: the own account. A stream that knows whether the sender is
+    /// still there has a method of its own to answer.
     public func reply(_ body: String) -> Message {
         var answer = Message(
             to: kind == .groupchat ? from?.bare : from, kind: kind == .error ? .normal : kind, body: body)

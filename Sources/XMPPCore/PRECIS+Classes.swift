@@ -21,7 +21,8 @@ extension PRECIS {
         case disallowed
     }
 
-    /// Refuses the first character that the class does not hold; contextual ones are looked at by ``checkContexts(_:)``.
+    /// Refuses the first character that the class does not hold; contextual ones are looked at by
+    /// ``checkContexts(_:)``.
     static func checkMembership(_ scalars: [Unicode.Scalar], in stringClass: StringClass) throws(PRECISError) {
         for scalar in scalars {
             switch derived(scalar) {

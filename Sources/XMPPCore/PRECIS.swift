@@ -2,7 +2,8 @@
 
 /// Preparation and comparison of internationalised strings: the two profiles that XMPP uses (RFC 8264, RFC 8265).
 package enum PRECIS {
-    /// How often the rules may be applied until the string no longer changes: once, and three times again (RFC 8264 §7).
+    /// How often the rules may be applied until the string no longer changes: once, and three times again (RFC 8264
+    /// §7).
     private static let maximumPasses = 4
 
     /// The UsernameCaseMapped profile, for localparts and user names: width-mapped, lower-case, NFC (RFC 8265 §3.3).

@@ -17,8 +17,8 @@ public protocol Stanza: Sendable, Hashable {
     ///
     /// - Throws: ``StanzaDecodingError`` when the element is of another kind or an address is not a JID.
     init(_ element: Element) throws(StanzaDecodingError)
-    /// Changes the payload of the stanza. Its name, `from`, `to` and `type` have properties of their own and stay as they are,
-    /// whatever is done to them here.
+    /// Changes the payload of the stanza. Its name, `from`, `to` and `type` have properties of their own and stay as
+    /// they are, whatever is done to them here.
     mutating func withElement(_ change: (inout Element) -> Void)
 }
 

@@ -47,8 +47,8 @@ extension StreamFeatures {
     /// Whether a resource can be bound together with the authentication (XEP-0386 §3.1).
     public var offersBind2: Bool { bind2 != nil }
 
-    /// What can be switched on together with the binding (XEP-0386 §3.1), by its name in service discovery. Some servers
-    /// leave out the `<inline/>` around the list.
+    /// What can be switched on together with the binding (XEP-0386 §3.1), by its name in service discovery. Some
+    /// servers leave out the `<inline/>` around the list.
     public var bind2Features: Set<String> {
         guard let bind2 else { return [] }
         let list = bind2.firstChild("inline", namespace: Namespace.bind2) ?? bind2

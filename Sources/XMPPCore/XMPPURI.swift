@@ -78,9 +78,9 @@ public struct XMPPURI: Hashable, Sendable, LosslessStringConvertible {
 
     /// Reads an address; `nil` when it is none, when a part of it is no JID, or when it holds bytes that are no text.
     ///
-    /// Percent signs are followed by two hexadecimal digits, and what they stand for is UTF-8 that XML can carry. A separator
-    /// that is written like that is none: it belongs to the part that it stands in (RFC 5122 §2.7). What follows a `#` is passed
-    /// over.
+    /// Percent signs are followed by two hexadecimal digits, and what they stand for is UTF-8 that XML can carry. A
+    /// separator that is written like that is none: it belongs to the part that it stands in (RFC 5122 §2.7). What
+    /// follows a `#` is passed over.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.maximumBytes, text.utf8.count > Self.scheme.utf8.count,
             text.prefix(Self.scheme.count).lowercased() == Self.scheme
@@ -183,8 +183,8 @@ enum PercentCoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What the bytes stand for; `nil` where a percent sign is not followed by two digits, where they are no UTF-8, and where they
-    /// are a character that XML lacks.
+    /// What the bytes stand for; `nil` where a percent sign is not followed by two digits, where they are no UTF-8, and
+    /// where they are a character that XML lacks.
     static func decode(_ bytes: some Collection<UInt8>) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

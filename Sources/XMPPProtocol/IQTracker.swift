@@ -4,8 +4,8 @@ package import XMPPCore
 
 /// The requests that have no answer yet, and the rule that says which answer belongs to which.
 ///
-/// An answer is one only if its kind, its id and its sender fit the request (RFC 6120 §8.1.2.1, §8.2.3): ids alone can be
-/// guessed, and clients that trusted them have been fed forged rosters.
+/// An answer is one only if its kind, its id and its sender fit the request (RFC 6120 §8.1.2.1, §8.2.3): ids alone can
+/// be guessed, and clients that trusted them have been fed forged rosters.
 package struct IQTracker: Sendable {
     /// What an IQ of type `result` or `error` is to the open requests.
     package enum Match: Sendable, Equatable {
@@ -73,8 +73,8 @@ package struct IQTracker: Sendable {
     /// Whether a sender may answer a request with this addressee.
     ///
     /// A request to nobody is one to the own account: its bare address, no address at all, and the own domain (deployed
-    /// servers do that) may answer. A request to the own account may also be answered without an address. Everybody else
-    /// answers under exactly the address that was asked.
+    /// servers do that) may answer. A request to the own account may also be answered without an address. Everybody
+    /// else answers under exactly the address that was asked.
     private func isSender(_ from: JID?, expectedFor to: JID?) -> Bool {
         let own = account.bare
         switch (to, from) {

@@ -2,8 +2,8 @@
 
 public import XMPPCore
 
-/// What a server offered on the way to a session. The next login may rely on it and send more at once (XEP-0305, XEP-0388
-/// §2.1), and finds out in time where that was wrong.
+/// What a server offered on the way to a session. The next login may rely on it and send more at once (XEP-0305,
+/// XEP-0388 §2.1), and finds out in time where that was wrong.
 public struct OfferedFeatures: Sendable, Hashable {
     /// Before TLS.
     public var beforeTLS: StreamFeatures?
@@ -17,8 +17,8 @@ public struct OfferedFeatures: Sendable, Hashable {
 }
 
 extension StreamFeatures {
-    /// Whether a login that was made up for other features is one that these lead to: nothing was added that might be better,
-    /// nothing is gone that was used. The order means nothing; some servers shuffle.
+    /// Whether a login that was made up for other features is one that these lead to: nothing was added that might be
+    /// better, nothing is gone that was used. The order means nothing; some servers shuffle.
     func leadToTheSameLogin(as other: StreamFeatures) -> Bool {
         offersSASL == other.offersSASL && Set(mechanisms) == Set(other.mechanisms)
             && offersSASL2 == other.offersSASL2 && Set(sasl2Mechanisms) == Set(other.sasl2Mechanisms)

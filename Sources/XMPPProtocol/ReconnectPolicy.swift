@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When to try again after a connection was lost (RFC 6120 §3.3): a random start, then truncated exponential back-off with
-/// full jitter, so that the clients of a server that comes back do not arrive all at once.
+/// When to try again after a connection was lost (RFC 6120 §3.3): a random start, then truncated exponential back-off
+/// with full jitter, so that the clients of a server that comes back do not arrive all at once.
 public struct ReconnectPolicy: Sendable, Hashable {
-    /// After a connection was lost without a word, and the server keeps the session, the first attempt comes at a random
-    /// moment within this span; default 3 s. It doubles, up to ``firstDelay``, while sessions last less than a minute.
+    /// After a connection was lost without a word, and the server keeps the session, the first attempt comes at a
+    /// random moment within this span; default 3 s. It doubles, up to ``firstDelay``, while sessions last less than a
+    /// minute.
     ///
-    /// RFC 6120 §3.3 asks for up to 60 s so that the clients of a server that was restarted do not arrive all at once. A
-    /// server that goes down in order says so, and a session that it has ended is not resumable: then ``firstDelay`` holds.
-    /// What is left is mostly the network of this one client. Where it was the server all the same, the attempt fails, and
-    /// the next one comes after ``firstDelay``.
+    /// RFC 6120 §3.3 asks for up to 60 s so that the clients of a server that was restarted do not arrive all at once.
+    /// A server that goes down in order says so, and a session that it has ended is not resumable: then ``firstDelay``
+    /// holds. What is left is mostly the network of this one client. Where it was the server all the same, the attempt
+    /// fails, and the next one comes after ``firstDelay``.
     public var resumptionDelay: Duration
     /// The first attempt comes at a random moment within this span; default 60 s.
     public var firstDelay: Duration
@@ -69,7 +70,8 @@ public struct ReconnectPolicy: Sendable, Hashable {
 
     private func delay(within span: Duration, from least: Duration = .zero, random: Double) -> Duration {
         let fraction = random.isFinite ? min(max(random, 0), 1) : 0
-        // Between the least delay and the span: cut off below, a third of all clients would come back at the same moment.
+        // Between the least delay and the span: cut off below, a third of all clients would come back at the same
+        // moment.
         let start = max(minimumDelay, least)
         return start + max(.zero, span - start) * fraction
     }

@@ -14,7 +14,8 @@ package struct SASLAuthentication: Sendable {
     package var token: LoginToken?
     /// Whether to ask for tokens; only for who keeps them.
     package var wantsToken = false
-    /// The wall-clock time at which the connection was made: tokens that have ended by then are none. `nil` believes in all.
+    /// The wall-clock time at which the connection was made: tokens that have ended by then are none. `nil` believes in
+    /// all.
     package var time: DateTime?
 
     /// Makes it.
@@ -24,8 +25,8 @@ package struct SASLAuthentication: Sendable {
     }
 }
 
-/// The exchange of `<auth/>`, `<challenge/>`, `<response/>` and `<success/>` (RFC 6120 §6.4), or the same with the words of
-/// XEP-0388.
+/// The exchange of `<auth/>`, `<challenge/>`, `<response/>` and `<success/>` (RFC 6120 §6.4), or the same with the
+/// words of XEP-0388.
 package struct SASLNegotiation: Sendable {
     /// What to do next.
     package enum Outcome: Sendable, Equatable {
@@ -121,8 +122,8 @@ package struct SASLNegotiation: Sendable {
         return copy
     }
 
-    /// Whether an element is the server's refusal to go on because its configuration has changed: that says nothing about
-    /// credentials (XEP-0509 §2.2).
+    /// Whether an element is the server's refusal to go on because its configuration has changed: that says nothing
+    /// about credentials (XEP-0509 §2.2).
     func isOutdated(by element: Element) -> Bool {
         reliesOnVersion && element.isNamed("failure", namespace: Namespace.sasl2)
             && element.firstChild("config-version-mismatch", namespace: Namespace.initialPipelining) != nil
@@ -149,9 +150,9 @@ package struct SASLNegotiation: Sendable {
         return .send(profile.opening(mechanism.name, initial: initial, wishes: [fast]))
     }
 
-    /// Whether a token that is bound to no channel will do: not where a login was bound before, since somebody in between may have
-    /// seen to it that this one is not; and not where the server has tokens by now that are, and there is a password to get one
-    /// with (XEP-0484 §6).
+    /// Whether a token that is bound to no channel will do: not where a login was bound before, since somebody in
+    /// between may have seen to it that this one is not; and not where the server has tokens by now that are, and there
+    /// is a password to get one with (XEP-0484 §6).
     private func sufficesUnbound(_ account: SASLAccount) -> Bool {
         if authentication.policy.hasUsedChannelBinding, !authentication.policy.allowsWeakerLogin { return false }
         let better = HashedTokenMechanism.best(
@@ -279,8 +280,8 @@ package struct SASLNegotiation: Sendable {
             guard usesToken else {
                 return .failed(.serverNotAuthenticated("\(error)", mechanism: mechanismName), abort: nil)
             }
-            // Whether the server has lost the token or somebody else sits there: it is of no use any more, and the next login
-            // goes by the password.
+            // Whether the server has lost the token or somebody else sits there: it is of no use any more, and the next
+            // login goes by the password.
             hasLostToken = true
             let reason = "it does not prove that it has the token of an earlier login, which is forgotten now"
             return .failed(.serverNotAuthenticated(reason, mechanism: mechanismName), abort: nil)
@@ -298,7 +299,8 @@ package struct SASLNegotiation: Sendable {
         return .succeeded(mechanism: mechanismName, success)
     }
 
-    /// The server claims that the exchange is done. Where it has proven itself before a further step, nothing is left to prove.
+    /// The server claims that the exchange is done. Where it has proven itself before a further step, nothing is left
+    /// to prove.
     mutating func finish(with data: [UInt8]?) throws(SASLError) {
         if upgrade.isExchangeOver {
             guard data == nil, !upgrade.isUnderWay else { throw .unexpectedMessage }
@@ -309,8 +311,8 @@ package struct SASLNegotiation: Sendable {
         mechanism = current
     }
 
-    /// The server asks for a further step (XEP-0388 §2.6.3). Only one that was offered to it is taken: one that it thinks of
-    /// itself may ask for the password.
+    /// The server asks for a further step (XEP-0388 §2.6.3). Only one that was offered to it is taken: one that it
+    /// thinks of itself may ask for the password.
     private mutating func asked(for element: Element) -> Outcome {
         let tasks = element.firstChild("tasks", namespace: Namespace.sasl2)?.children.map(\.text) ?? []
         if let outcome = begin(upgrades: tasks, element) { return outcome }
@@ -320,8 +322,8 @@ package struct SASLNegotiation: Sendable {
         return .failed(.noMechanism("the server asks for \(names), which this client does not do"), abort: abort)
     }
 
-    /// A refusal of the mechanism itself leads to the next of ours; a refusal of the credentials is final, so that a wrong
-    /// password is tried once (RFC 6120 §6.4.5).
+    /// A refusal of the mechanism itself leads to the next of ours; a refusal of the credentials is final, so that a
+    /// wrong password is tried once (RFC 6120 §6.4.5).
     private mutating func refused(_ failure: SASLFailure) -> Outcome {
         if usesToken, failure.condition != .temporaryAuthFailure {
             // XEP-0484 §4.1: a token that is refused is worth nothing more, and says nothing about the password.

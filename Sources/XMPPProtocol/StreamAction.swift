@@ -86,16 +86,18 @@ package enum StreamOccurrence: Sendable, Equatable {
     case established(EstablishedSession)
     /// The session of an earlier connection goes on; what the server had not handled is sent again.
     case resumed(EstablishedSession)
-    /// The session of an earlier connection is gone; a new one is about to be established, and the messages that the server
-    /// had not handled are sent again there.
+    /// The session of an earlier connection is gone; a new one is about to be established, and the messages that the
+    /// server had not handled are sent again there.
     case notResumed(FailedResumption)
     /// A stanza arrived. It counts as handled once the machine is told so.
     case stanza(Element)
-    /// A first-level element was passed over, as it was past a limit. A stanza counts as handled once the machine is told so.
+    /// A first-level element was passed over, as it was past a limit. A stanza counts as handled once the machine is
+    /// told so.
     case passedOver(PassedOverElement)
     /// The server has handled every stanza up to this one, counted from the start, modulo 2^32.
     case acknowledged(UInt32)
-    /// Messages of a session that goes on are in ``StreamStateMachine/unsettled``: they count no more, and are sent anew, or not.
+    /// Messages of a session that goes on are in ``StreamStateMachine/unsettled``: they count no more, and are sent
+    /// anew, or not.
     case doubted
     /// The stream is over. Sent once, last.
     case ended(StreamEnd)

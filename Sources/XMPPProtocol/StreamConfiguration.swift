@@ -32,10 +32,11 @@ package struct StreamConfiguration: Sendable {
     package var bindTag: String?
     /// What to switch on together with the binding, where the server can do that.
     package var inlineFeatures: [InlineFeature]
-    /// What the server offered at the last login; what it allows is sent without waiting for the server to offer it anew.
+    /// What the server offered at the last login; what it allows is sent without waiting for the server to offer it
+    /// anew.
     package var expected: OfferedFeatures?
-    /// Whether elements that are past a limit of the session are passed over, and not refused. For whoever comes back after one
-    /// was refused: the server may send it again at each login.
+    /// Whether elements that are past a limit of the session are passed over, and not refused. For whoever comes back
+    /// after one was refused: the server may send it again at each login.
     package var passesOverOversized = false
     /// Whether nobody logs in on the stream: requests are sent that come before a login (XEP-0077 §3.1.1).
     package var isForRegistration = false

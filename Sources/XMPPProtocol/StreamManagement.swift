@@ -3,15 +3,15 @@
 package import XMPPCore
 package import XMPPXML
 
-/// Stream Management (XEP-0198): what the server has handled, what we have, and what is to be repeated when the connection is
-/// lost in between.
+/// Stream Management (XEP-0198): what the server has handled, what we have, and what is to be repeated when the
+/// connection is lost in between.
 package struct StreamManagement: Sendable, Equatable {
     /// How many stanzas may be unacknowledged at once before senders have to wait; 1,000.
     package static let maximumUnacknowledged: UInt32 = 1_000
     /// How many bytes of stanzas may be unacknowledged at once before senders have to wait; 8 MiB.
     package static let maximumUnacknowledgedBytes = 8 * 1_048_576
-    /// How many stanzas may be unacknowledged in all before the stream is ended; 10,000. Senders wait long before: what is more are
-    /// answers to a server that asks and asks, and acknowledges none of them.
+    /// How many stanzas may be unacknowledged in all before the stream is ended; 10,000. Senders wait long before: what
+    /// is more are answers to a server that asks and asks, and acknowledges none of them.
     package static let maximumOwed: UInt32 = 10_000
     /// How many bytes of stanzas may be unacknowledged in all before the stream is ended; 16 MiB.
     package static let maximumOwedBytes = 16 * 1_048_576
@@ -40,7 +40,8 @@ package struct StreamManagement: Sendable, Equatable {
     private var queue: [Entry] = []
     /// How many bytes the unacknowledged stanzas had on the wire.
     package private(set) var unacknowledgedBytes = 0
-    /// The name under which the server knows the session; opaque, of any length. `nil` where it cannot be resumed, or not yet.
+    /// The name under which the server knows the session; opaque, of any length. `nil` where it cannot be resumed, or
+    /// not yet.
     package private(set) var sessionID: String?
     private var location: String?
     private var maximumDuration: Duration?
@@ -172,8 +173,8 @@ package struct StreamManagement: Sendable, Equatable {
     package var pending: [UnacknowledgedStanza] { queue.map(\.stanza) }
 
     /// Takes the messages out of what is to be sent again on the connection on which a session goes on, those to rooms
-    /// excepted. They have not been sent there yet, and count when they are. Nothing is taken where none has a text: archives have no
-    /// others (XEP-0313 §5.1.1).
+    /// excepted. They have not been sent there yet, and count when they are. Nothing is taken where none has a text:
+    /// archives have no others (XEP-0313 §5.1.1).
     package mutating func takeMessages() -> [UnacknowledgedStanza] {
         func isDoubtful(_ entry: Entry) -> Bool {
             let element = entry.stanza.element
@@ -271,8 +272,8 @@ package struct StreamManagement: Sendable, Equatable {
         return acknowledge(h) ? .acknowledged(h) : .violation(Self.tooHigh(h: h, sent: sent))
     }
 
-    /// Takes the acknowledged stanzas out of the queue. Everything is modulo 2^32, so "too high" is: further from the last
-    /// acknowledgement than what was sent.
+    /// Takes the acknowledged stanzas out of the queue. Everything is modulo 2^32, so "too high" is: further from the
+    /// last acknowledgement than what was sent.
     private mutating func acknowledge(_ h: UInt32) -> Bool {
         guard h &- acknowledged <= unacknowledged else { return false }
         let leaving = min(queue.count, Int(h &- acknowledged))

@@ -3,8 +3,8 @@
 public import XMPPCore
 public import XMPPXML
 
-/// What is left of a session whose connection was lost: enough to go on with it on another connection (XEP-0198 §5), or to
-/// repeat what the server may not have got.
+/// What is left of a session whose connection was lost: enough to go on with it on another connection (XEP-0198 §5), or
+/// to repeat what the server may not have got.
 public struct StreamState: Sendable, Hashable {
     /// The full address of the session.
     public var jid: JID
@@ -17,8 +17,8 @@ public struct StreamState: Sendable, Hashable {
     public var acknowledged: UInt32
     /// The stanzas that were sent after those, oldest first.
     public var unacknowledged: [UnacknowledgedStanza]
-    /// Messages of earlier sessions of which nobody knows whether the server has them; they are sent again, or found to have
-    /// arrived, before they are forgotten.
+    /// Messages of earlier sessions of which nobody knows whether the server has them; they are sent again, or found to
+    /// have arrived, before they are forgotten.
     public var unsettled: [UnacknowledgedStanza] = []
     /// Where the server would like to be asked for the session, as `host:port`.
     public var location: String?
@@ -90,8 +90,8 @@ public struct UnacknowledgedStanza: Sendable, Hashable {
         self.sentAt = sentAt
     }
 
-    /// The stanza as it is sent in another session: with the time at which it was sent first (XEP-0203 §4). A stamp that
-    /// it has already is older.
+    /// The stanza as it is sent in another session: with the time at which it was sent first (XEP-0203 §4). A stamp
+    /// that it has already is older.
     package func repeated(from jid: JID) -> Element {
         guard let sentAt, element.firstChild("delay", namespace: Namespace.delay) == nil else { return element }
         var copy = element
@@ -107,11 +107,13 @@ public struct UnacknowledgedStanza: Sendable, Hashable {
 public struct FailedResumption: Sendable, Hashable {
     /// Why, where the server said so: usually `item-not-found`, for a session that has expired.
     public var condition: StanzaError.Condition?
-    /// The messages that the server has not acknowledged. They are sent again in the new session, with the same ids and the
-    /// time at which they were sent first (XEP-0203); see ``isCertain`` for whether the addressee may get them twice.
+    /// The messages that the server has not acknowledged. They are sent again in the new session, with the same ids and
+    /// the time at which they were sent first (XEP-0203); see ``isCertain`` for whether the addressee may get them
+    /// twice.
     public var repeated: [Message]
-    /// Whether the server has said how far it had come, so that it is certain that it lacks the messages in ``repeated``.
-    /// Otherwise it may have them, and unless an archive tells (XEP-0313) the addressee may get them twice.
+    /// Whether the server has said how far it had come, so that it is certain that it lacks the messages in
+    /// ``repeated``. Otherwise it may have them, and unless an archive tells (XEP-0313) the addressee may get them
+    /// twice.
     public var isCertain: Bool
     /// The other stanzas that the server has not acknowledged: presences and requests. They are not sent again.
     public var dropped: [Element]

@@ -5,8 +5,8 @@ package import XMPPXML
 
 /// The initiating entity's side of a stream (RFC 6120 §4–§7), without I/O.
 ///
-/// A method is named after what happened and returns what has to be done about it, in order. The machine has no clock and
-/// no socket: its owner performs the actions and tells it what came of them.
+/// A method is named after what happened and returns what has to be done about it, in order. The machine has no clock
+/// and no socket: its owner performs the actions and tells it what came of them.
 package struct StreamStateMachine: Sendable {
     /// How far the negotiation has come.
     package enum State: Sendable {
@@ -62,18 +62,20 @@ package struct StreamStateMachine: Sendable {
     package internal(set) var maximumOutgoingBytes: Int?
     /// What an earlier connection left, until it is resumed or repeated.
     var inheritance: StreamState?
-    /// What was offered when that session was established: a resumption together with the authentication brings no features.
+    /// What was offered when that session was established: a resumption together with the authentication brings no
+    /// features.
     let inheritedFeatures: StreamFeatures?
     /// Why the server did not resume it.
     var refusal: StanzaError.Condition?
     /// Whether the server has said how far it was when it did not resume it.
     var isRefusalCounted = false
-    /// Whether what the server of an earlier session has not acknowledged is left to the owner, in ``unsettled``, instead of
-    /// being repeated at once.
+    /// Whether what the server of an earlier session has not acknowledged is left to the owner, in ``unsettled``,
+    /// instead of being repeated at once.
     package let leavesRepeating: Bool
     /// Whether those to rooms are left to the owner in any case: who is not in the room any more has to enter it first.
     package let leavesRoomMessages: Bool
-    /// Whether messages of a session that is resumed are left to the owner too, who finds out whether the server has them.
+    /// Whether messages of a session that is resumed are left to the owner too, who finds out whether the server has
+    /// them.
     package let leavesDoubted: Bool
     /// The messages that the server of an earlier session has not acknowledged, for the owner to take.
     package var unsettled: [UnacknowledgedStanza] = []
@@ -105,8 +107,8 @@ package struct StreamStateMachine: Sendable {
     ///   - features: What the server offered in that session, where that is known.
     ///   - leavesRepeating: Whether the owner repeats what has to be repeated.
     ///   - leavesRoomMessages: Whether the owner repeats at least what has to be repeated in rooms (XEP-0045).
-    ///   - leavesDoubted: Whether the owner repeats the messages of a session that is resumed: the server may be at work on
-    ///     them still.
+    ///   - leavesDoubted: Whether the owner repeats the messages of a session that is resumed: the server may be at
+    ///     work on them still.
     package init(
         configuration: StreamConfiguration, resuming state: StreamState? = nil, features: StreamFeatures? = nil,
         leavesRepeating: Bool = false, leavesRoomMessages: Bool = false, leavesDoubted: Bool = false
@@ -130,14 +132,15 @@ package struct StreamStateMachine: Sendable {
         }
     }
 
-    /// What an earlier connection left has grown since this machine was made, as it does while another one runs beside it.
+    /// What an earlier connection left has grown since this machine was made, as it does while another one runs beside
+    /// it.
     ///
     /// Before the server has offered anything; later it is too late.
     ///
     /// - Parameters:
     ///   - state: What is to be resumed or repeated now.
-    ///   - token: The token of an earlier login, with the number of the next attempt: another connection may have used the one that
-    ///     was next when this machine was made (XEP-0484 §3.4). `nil` when there is none any more.
+    ///   - token: The token of an earlier login, with the number of the next attempt: another connection may have used
+    ///     the one that was next when this machine was made (XEP-0484 §3.4). `nil` when there is none any more.
     package mutating func inherit(_ state: StreamState?, token: LoginToken?) {
         switch self.state {
         case .idle, .opening, .awaitingFeatures, .securing:
@@ -242,8 +245,8 @@ package struct StreamStateMachine: Sendable {
         return [.schedule(.acknowledgement, after: configuration.timeouts.acknowledgement)]
     }
 
-    /// The application has sent what it had: an acknowledgement may be asked for at once. Where the server has not said whether
-    /// it does that, a ping finds out: an answer behind which there is none is one.
+    /// The application has sent what it had: an acknowledgement may be asked for at once. Where the server has not said
+    /// whether it does that, a ping finds out: an answer behind which there is none is one.
     package mutating func burstSent() -> [StreamAction] {
         guard isEstablished else { return [] }
         if management.isUndecided { return management.unacknowledged > 0 ? askForSignOfLife() : [] }

@@ -4,12 +4,13 @@ internal import SocketIO
 
 /// A file in which things are kept, so that they are there after the process was killed and after the power has failed.
 ///
-/// Writing is atomic and durable: when a call that writes returns, what it did is on the disk (SQLite with a write-ahead log and
-/// `synchronous=FULL`). Writers that come at the same time share one transaction and one fsync, each waits for its commit,
-/// and one that fails takes nothing of the others with it.
+/// Writing is atomic and durable: when a call that writes returns, what it did is on the disk (SQLite with a
+/// write-ahead log and `synchronous=FULL`). Writers that come at the same time share one transaction and one fsync,
+/// each waits for its commit, and one that fails takes nothing of the others with it.
 ///
-/// The file is 0600 in a folder that is 0700, whatever the umask says. What is removed is overwritten (`secure_delete`). A
-/// file that turns out to be damaged is set aside under another name, never overwritten; see ``setAside``.
+/// The file is 0600 in a folder that is 0700, whatever the umask says. What is removed is overwritten
+/// (`secure_delete`). A file that turns out to be damaged is set aside under another name, never overwritten; see
+/// ``setAside``.
 ///
 /// No failure is final: when there is room on the disk again, the next call succeeds.
 public final class Database: Sendable {
@@ -19,11 +20,11 @@ public final class Database: Sendable {
     public static let maximumBatch = 1_000
     /// How many writers may wait for their commit; 100,000. The next one fails with ``StorageError/Code/busy``.
     public static let maximumWaiting = 100_000
-    /// The largest file that is looked through when it is opened, in bytes: 256 MiB. Damage in a larger one shows when it is
-    /// come upon.
+    /// The largest file that is looked through when it is opened, in bytes: 256 MiB. Damage in a larger one shows when
+    /// it is come upon.
     public static let maximumCheckedBytes: Int64 = 256 << 20
-    /// How many bytes of the file each of the two connections to it keeps in memory, one that writes and one that reads; 512 KiB. What
-    /// does not fit is read again, from the system's memory as a rule.
+    /// How many bytes of the file each of the two connections to it keeps in memory, one that writes and one that
+    /// reads; 512 KiB. What does not fit is read again, from the system's memory as a rule.
     public static let maximumCachedBytes = 512 << 10
 
     /// The path of the file.
@@ -37,8 +38,8 @@ public final class Database: Sendable {
     /// Opens a file, or makes it, and brings its tables to the present version.
     ///
     /// - Parameter path: An absolute path.
-    /// - Throws: `StorageError` when the place is not the user's alone, when the file is of another program or a later version,
-    ///   or what the disk says.
+    /// - Throws: `StorageError` when the place is not the user's alone, when the file is of another program or a later
+    ///   version, or what the disk says.
     public convenience init(at path: String) async throws(StorageError) {
         try await self.init(at: path, migrations: .current)
     }
@@ -54,8 +55,8 @@ public final class Database: Sendable {
 
     /// Does something in a transaction, and waits until it is on the disk. Cancelling the task does not call it off.
     ///
-    /// - Parameter body: What to do; on a queue of the database, and it may be the case that others have their turn in the same
-    ///   transaction. When it throws, nothing of what it did has happened.
+    /// - Parameter body: What to do; on a queue of the database, and it may be the case that others have their turn in
+    ///   the same transaction. When it throws, nothing of what it did has happened.
     /// - Throws: What `body` throws, or `StorageError` when it could not be committed: nothing has been changed then.
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (SQLiteConnection) throws(StorageError) -> Value
@@ -80,8 +81,8 @@ public final class Database: Sendable {
         return try await outcome.value().get()
     }
 
-    /// Gives an element after each transaction from now on; those that come together may be one element. Ends when the file is
-    /// closed, or with the task that reads it.
+    /// Gives an element after each transaction from now on; those that come together may be one element. Ends when the
+    /// file is closed, or with the task that reads it.
     package func commits() -> AsyncStream<Void> { writer.listeners.stream() }
 
     /// How many transactions there were since it was opened: each is one fsync, however many writers share it.

@@ -3,8 +3,8 @@
 internal import Dispatch
 internal import SocketIO
 
-/// A connection to a file and the serial queue that alone uses it: calls to the disk block, and must not hold up the threads
-/// that tasks run on.
+/// A connection to a file and the serial queue that alone uses it: calls to the disk block, and must not hold up the
+/// threads that tasks run on.
 ///
 /// `@unchecked Sendable`: all mutable state is confined to ``queue``, which every method hops to.
 final class DatabaseQueue: @unchecked Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Migrations {
-    /// The versions of this software's tables. A version that was released is never changed: what is new comes as another
-    /// script behind it, together with a file of the version before it among the tests.
+    /// The versions of this software's tables. A version that was released is never changed: what is new comes as
+    /// another script behind it, together with a file of the version before it among the tests.
     package static let current = Migrations(
         // "XMPP".
         applicationID: 0x584D_5050,
@@ -107,7 +107,8 @@ extension Migrations {
         ) WITHOUT ROWID;
         """
 
-    /// How much there is of each account, and the order in which it makes room: neither is looked for among 100,000 messages.
+    /// How much there is of each account, and the order in which it makes room: neither is looked for among 100,000
+    /// messages.
     private static let version2 = """
         CREATE INDEX message_age ON message (account, is_unread, at);
         CREATE TABLE message_total (

@@ -16,12 +16,12 @@ package struct Migrations: Sendable {
     /// The version that this software writes.
     package var version: Int { scripts.count }
 
-    /// Brings a file to the present version: each step is a transaction, so that one that is interrupted has not happened.
+    /// Brings a file to the present version: each step is a transaction, so that one that is interrupted has not
+    /// happened.
     ///
     /// - Throws: `StorageError`: ``StorageError/Code/foreign`` for a database of another program,
-    ///   ``StorageError/Code/damaged`` for a version that nobody writes,
-    ///   ``StorageError/Code/newer`` for one that a later version of this software has written, or what the disk says. The
-    ///   file is as it was then.
+    ///   ``StorageError/Code/damaged`` for a version that nobody writes, ``StorageError/Code/newer`` for one that a
+    ///   later version of this software has written, or what the disk says. The file is as it was then.
     package func run(on connection: SQLiteConnection) throws(StorageError) {
         let file = connection.file
         let mark = try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0

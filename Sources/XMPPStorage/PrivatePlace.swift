@@ -14,10 +14,11 @@ struct PrivatePlace: Sendable {
 
     private var folder: String { PrivateFolder.containing(path) }
 
-    /// Makes the folder (0700) and the file (0600) where they are missing, and refuses what others can read or have made.
+    /// Makes the folder (0700) and the file (0600) where they are missing, and refuses what others can read or have
+    /// made.
     ///
-    /// - Throws: `StorageError` with ``StorageError/Code/permissions`` and the command that mends it, or what the system
-    ///   said.
+    /// - Throws: `StorageError` with ``StorageError/Code/permissions`` and the command that mends it, or what the
+    ///   system said.
     func prepare() throws(StorageError) {
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw StorageError(.permissions, file: path, "\(path) is no absolute path; name the file from the root")

@@ -4,8 +4,8 @@ public import XMPPProtocol
 
 /// Why something could not be kept or read: which file, what failed, and what to do about it.
 ///
-/// What was to be written is not there then, and nothing else has changed: the same may be tried again, also in the same
-/// process, once the cause is gone.
+/// What was to be written is not there then, and nothing else has changed: the same may be tried again, also in the
+/// same process, once the cause is gone.
 public struct StorageError: KeepingFailure, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable, Hashable, CaseIterable {

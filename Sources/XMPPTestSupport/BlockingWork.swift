@@ -4,8 +4,8 @@ internal import Dispatch
 
 /// Work that blocks its thread, such as waiting for another program, on a thread that nobody else needs.
 ///
-/// The threads of the concurrency pool are as few as the processors: tests that block two of them let everything else on a
-/// machine with two stand still, time limits of other tests included.
+/// The threads of the concurrency pool are as few as the processors: tests that block two of them let everything else
+/// on a machine with two stand still, time limits of other tests included.
 package enum BlockingWork {
     /// Does the work on a thread of its own.
     package static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {

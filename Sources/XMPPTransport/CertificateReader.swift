@@ -124,8 +124,8 @@ enum CertificateReader {
         return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
     }
 
-    /// SHA-256 of the key in a certificate, with its algorithm (SubjectPublicKeyInfo): what a TLSA record with selector 1 and
-    /// matching type 1 holds (RFC 6698 §2.1).
+    /// SHA-256 of the key in a certificate, with its algorithm (SubjectPublicKeyInfo): what a TLSA record with selector
+    /// 1 and matching type 1 holds (RFC 6698 §2.1).
     static func keyFingerprint(_ certificate: OpaquePointer) -> [UInt8]? {
         var buffer: UnsafeMutablePointer<UInt8>?
         let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &buffer)
@@ -135,7 +135,8 @@ enum CertificateReader {
     }
 
     /// The `tls-server-end-point` channel binding of a server's certificate: a hash of it by the hash of its signature,
-    /// with SHA-256 in place of MD5 and SHA-1 (RFC 5929 §4.1). `nil` where the signature names no hash, as Ed25519 does.
+    /// with SHA-256 in place of MD5 and SHA-1 (RFC 5929 §4.1). `nil` where the signature names no hash, as Ed25519
+    /// does.
     static func serverEndPoint(_ certificate: OpaquePointer) -> [UInt8]? {
         var hash: Int32 = 0
         guard X509_get_signature_info(certificate, &hash, nil, nil, nil) == 1 else { return nil }

@@ -65,7 +65,8 @@ package enum ConnectionPlanner {
         var weight: UInt16 { record.weight }
     }
 
-    /// The order to try places in: by priority; within one, drawn by weight (RFC 2782). ``maximumTargets`` of them at most.
+    /// The order to try places in: by priority; within one, drawn by weight (RFC 2782). ``maximumTargets`` of them at
+    /// most.
     ///
     /// XEP-0368 §4: several services are mixed as if they were one.
     ///

@@ -23,8 +23,8 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Host name as an A-label, or an address literal without brackets. Never a reference for certificates, but that of a web
-    /// server.
+    /// Host name as an A-label, or an address literal without brackets. Never a reference for certificates, but that of
+    /// a web server.
     package let host: String
     /// TCP port.
     package let port: UInt16

@@ -17,7 +17,8 @@ enum PKCS12 {
     /// - Parameters:
     ///   - bytes: The file's content.
     ///   - password: What it is encrypted with, in UTF-8; empty for nothing.
-    /// - Throws: ``TLSError/configuration(_:)`` when it is damaged, the password is wrong, or key or certificate is missing.
+    /// - Throws: ``TLSError/configuration(_:)`` when it is damaged, the password is wrong, or key or certificate is
+    ///   missing.
     static func read(_ bytes: [UInt8], password: [UInt8]) throws(TLSError) -> Contents {
         ERR_clear_error()
         guard let container = PEM.withBIO(bytes, { d2i_PKCS12_bio($0, nil) }) ?? nil else {

@@ -5,9 +5,9 @@ package enum PrintableText {
     /// Characters kept of one text; the rest is cut off with an ellipsis.
     static let maximumLength = 255
 
-    /// The text with U+FFFD in place of everything but letters, digits, ASCII punctuation and spaces: no control character, no
-    /// change of writing direction and nothing invisible reaches a terminal. Not escapes: whoever shows the message has escapes
-    /// of its own, and would escape ours.
+    /// The text with U+FFFD in place of everything but letters, digits, ASCII punctuation and spaces: no control
+    /// character, no change of writing direction and nothing invisible reaches a terminal. Not escapes: whoever shows
+    /// the message has escapes of its own, and would escape ours.
     package static func clean(_ bytes: [UInt8]) -> String {
         clean(String(decoding: bytes, as: UTF8.self))
     }

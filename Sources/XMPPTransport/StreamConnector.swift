@@ -7,8 +7,8 @@ package protocol StreamConnector: Sendable {
     /// Whether web servers can be connected to as well, at their port 443. A stand-in for one server has none.
     var reachesWeb: Bool { get }
 
-    /// Whether it leaves out the addresses that a target names as gone to already (``ConnectionTarget/avoiding(_:)``). One that does
-    /// not would come to the same address again, so it is sent to each place once.
+    /// Whether it leaves out the addresses that a target names as gone to already (``ConnectionTarget/avoiding(_:)``).
+    /// One that does not would come to the same address again, so it is sent to each place once.
     var choosesAddresses: Bool { get }
 
     /// Whom it asks about names, for those who look at the answers themselves; `nil` where nobody is asked.
@@ -80,7 +80,8 @@ package protocol VerifyingResolver: Sendable {
     /// The TLSA records of `name`, for example `_5222._tcp.xmpp.example.org`. Bounded in time; honours cancellation.
     func verifiedKeys(for name: String) async -> VerifiedAnswer<TLSARecord>
 
-    /// The addresses of one family that name servers have for `name`, without port. Bounded in time; honours cancellation.
+    /// The addresses of one family that name servers have for `name`, without port. Bounded in time; honours
+    /// cancellation.
     func verifiedAddresses(for name: String, _ family: AddressFamily) async -> VerifiedAnswer<SocketAddress>
 }
 

@@ -56,8 +56,8 @@ package struct SystemAddressResolver: AddressResolver {
         return addresses.isEmpty ? .failure(.hostNotFound(name: host, detail: "no address")) : .success(addresses)
     }
 
-    /// What a result of `getaddrinfo` means: that there is no such name, or only that nobody could be asked, as on a machine
-    /// whose network is not up yet.
+    /// What a result of `getaddrinfo` means: that there is no such name, or only that nobody could be asked, as on a
+    /// machine whose network is not up yet.
     static func failure(_ code: Int32, _ systemCode: Int32, _ host: String) -> ConnectError {
         switch code {
         case EAI_NONAME, noData, noAddressOfFamily:

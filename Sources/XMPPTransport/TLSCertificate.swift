@@ -38,8 +38,8 @@ package struct TLSProperties: Sendable, Hashable {
     package let versionNumber: UInt16
     /// The cipher suite, as OpenSSL names it.
     package let cipher: String
-    /// The peer's certificates: its own first, then the path to the trust anchor as far as it was built, or what the server
-    /// has shown where its key is pinned. Empty on the server's side.
+    /// The peer's certificates: its own first, then the path to the trust anchor as far as it was built, or what the
+    /// server has shown where its key is pinned. Empty on the server's side.
     package let certificates: [TLSCertificate]
     /// The identity that was proven; `nil` on the server's side.
     package let identity: ReferenceIdentity?

@@ -10,9 +10,9 @@ package enum TrustAnchors: Sendable, Hashable {
     case file(String)
     /// Those in PEM text, in place of the system's.
     case pem([UInt8])
-    /// None: a server is the right one when its key is one of these, whoever signed its certificate, whatever it is made out
-    /// to, and however old it is. SHA-256 of a key as certificates hold it (SubjectPublicKeyInfo), as in a TLSA record
-    /// `3 1 1` (RFC 7671 §5.1); 32 bytes each.
+    /// None: a server is the right one when its key is one of these, whoever signed its certificate, whatever it is
+    /// made out to, and however old it is. SHA-256 of a key as certificates hold it (SubjectPublicKeyInfo), as in a
+    /// TLSA record `3 1 1` (RFC 7671 §5.1); 32 bytes each.
     case keys(Set<[UInt8]>)
 }
 
@@ -120,7 +120,8 @@ package final class TLSContext: @unchecked Sendable {
         if let clientAuthorities {
             try context.load(.pem(clientAuthorities))
             SSL_CTX_set_verify(context.handle, SSL_VERIFY_PEER, nil)
-            // Without a name for what clients come back to, OpenSSL refuses those who do and may have shown a certificate.
+            // Without a name for what clients come back to, OpenSSL refuses those who do and may have shown a
+            // certificate.
             let name = Array("swift-xmpp".utf8)
             _ = SSL_CTX_set_session_id_context(context.handle, name, UInt32(name.count))
         }

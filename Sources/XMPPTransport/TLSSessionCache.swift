@@ -15,7 +15,8 @@ struct TLSSessionKey: Hashable, Sendable {
 
 /// Owns a session of OpenSSL (`SSL_SESSION`), with the secret in it.
 ///
-/// Unchecked: its count of references is OpenSSL's and atomic, and a session is in the hands of one connection at a time.
+/// Unchecked: its count of references is OpenSSL's and atomic, and a session is in the hands of one connection at a
+/// time.
 final class TLSSession: @unchecked Sendable {
     let handle: OpaquePointer
 
@@ -28,8 +29,8 @@ final class TLSSession: @unchecked Sendable {
     }
 }
 
-/// The sessions of TLS that servers are ready to resume (RFC 8446 §2.2, RFC 5077), of one ``TLSContext``: so each belongs to
-/// what that trusts. In memory only; each is offered once.
+/// The sessions of TLS that servers are ready to resume (RFC 8446 §2.2, RFC 5077), of one ``TLSContext``: so each
+/// belongs to what that trusts. In memory only; each is offered once.
 final class TLSSessionCache: Sendable {
     /// Whose sessions are kept, the last ones used; 64.
     static let maximumKeys = 64

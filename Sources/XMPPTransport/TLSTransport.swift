@@ -55,8 +55,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
     ///   - context: The configuration.
     ///   - role: Which side this is, and whom the peer must prove to be.
     ///   - mode: How TLS begins.
-    ///   - owner: For whom sessions are resumed and kept in `context`, an account as a rule; nobody else's are offered. `nil`
-    ///     does without.
+    ///   - owner: For whom sessions are resumed and kept in `context`, an account as a rule; nobody else's are offered.
+    ///     `nil` does without.
     ///   - dane: What DNS says about the peer's certificate, which it has to be then.
     ///   - clock: Where time comes from.
     /// - Throws: ``TLSError/configuration(_:)`` when OpenSSL refuses the settings.
@@ -92,7 +92,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
             lower.start(receive)
         case .startTLS(let pendingInput):
             lower.replaceHandler(receive)
-            // RFC 6120 §5.4.2.3, §5.3.3: what follows `<proceed/>` must be TLS; anything else was put there by somebody.
+            // RFC 6120 §5.4.2.3, §5.3.3: what follows `<proceed/>` must be TLS; anything else was put there by
+            // somebody.
             if let first = pendingInput.first, first != Self.handshakeRecordType { return fail(.plaintextInjected) }
             engine.feed(pendingInput[...])
         }
@@ -100,7 +101,8 @@ package final class TLSTransport: ByteTransport, @unchecked Sendable {
         lower.resumeReading()
     }
 
-    /// SHA-256 of the key in the certificate that the server has shown, 32 bytes, be the certificate refused; `nil` before.
+    /// SHA-256 of the key in the certificate that the server has shown, 32 bytes, be the certificate refused; `nil`
+    /// before.
     package var presentedKey: [UInt8]? {
         checkQueue()
         return engine.presentedKey

@@ -9,9 +9,9 @@ enum TLSVerification {
     /// OpenSSL validates the path (RFC 5280 §6): signatures, times, purpose, constraints. The name is checked here, for
     /// OpenSSL knows neither SRV-ID nor XmppAddr and looks at common names.
     ///
-    /// Where the account pins keys, the key alone counts (RFC 7671 §5.1): it is the one proof, and needs no other. Where the
-    /// domain has named keys over HTTPS, one of them has to be there, and is enough where it is the server's own
-    /// (XEP-0487 §4).
+    /// Where the account pins keys, the key alone counts (RFC 7671 §5.1): it is the one proof, and needs no other.
+    /// Where the domain has named keys over HTTPS, one of them has to be there, and is enough where it is the server's
+    /// own (XEP-0487 §4).
     static func verify(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
         guard let store, let engine = engine(of: store) else { return 0 }
         return isAccepted(store, by: engine) ? 1 : 0
@@ -55,8 +55,8 @@ enum TLSVerification {
         return true
     }
 
-    /// Validates the certificates of the session that a connection is about to offer, as they are validated when a server shows
-    /// them.
+    /// Validates the certificates of the session that a connection is about to offer, as they are validated when a
+    /// server shows them.
     static func isStillAccepted(by engine: TLSEngine) -> Bool {
         guard let leaf = SSL_get0_peer_certificate(engine.ssl), let store = X509_STORE_CTX_new() else { return false }
         defer { X509_STORE_CTX_free(store) }

@@ -3,8 +3,8 @@
 internal import Dispatch
 internal import SocketIO
 
-/// What every transport over another one has besides its own work: a handshake with a deadline, whose outcome is told once; the
-/// handler of its owner; and an end, which is told once and last.
+/// What every transport over another one has besides its own work: a handshake with a deadline, whose outcome is told
+/// once; the handler of its owner; and an end, which is told once and last.
 ///
 /// Unchecked: all of it is confined to the queue of the lower transport's executor, as its owner is, which checks that.
 final class TransportUpgrade<Agreement: Sendable, Refusal: Error>: @unchecked Sendable {

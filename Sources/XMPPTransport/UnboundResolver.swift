@@ -46,7 +46,8 @@ package struct UnboundResolver: ServiceResolver, VerifyingResolver {
         self.trustedKeys = trustedKeys
     }
 
-    /// The SRV records of a name. Signatures are not asked for: the certificate proves the domain, wherever it is shown.
+    /// The SRV records of a name. Signatures are not asked for: the certificate proves the domain, wherever it is
+    /// shown.
     package func records(for name: String) async -> SRVAnswer {
         switch await ask(name, Self.typeSRV, trustedKeys: nil, timeout) {
         case .data(let list, _):

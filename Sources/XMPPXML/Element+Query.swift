@@ -60,8 +60,8 @@ extension Element {
         return self[name].map { $0.utf8.elementsEqual(value.utf8) } ?? false
     }
 
-    /// Lends the octets of the attribute without namespace called `name`, which are UTF-8, where it is there. No string is made of
-    /// what was read.
+    /// Lends the octets of the attribute without namespace called `name`, which are UTF-8, where it is there. No string
+    /// is made of what was read.
     package func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         if let parsed {
             parsed.withAttribute(name, body)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Element {
-    /// Bytes of a namespace past which it counts once for an element and all that is in it; 64. Shorter ones count for each name.
+    /// Bytes of a namespace past which it counts once for an element and all that is in it; 64. Shorter ones count for
+    /// each name.
     private static let sharedNamespaceBytes = 64
 
-    /// About how many bytes of memory are held on to with the element: names, values and texts, and what is needed to find them.
+    /// About how many bytes of memory are held on to with the element: names, values and texts, and what is needed to
+    /// find them.
     ///
-    /// A part of what was read holds on to the whole stanza, and weighs as much. It is the one measure for all that bounds what it
-    /// keeps; for what was read it costs nothing.
+    /// A part of what was read holds on to the whole stanza, and weighs as much. It is the one measure for all that
+    /// bounds what it keeps; for what was read it costs nothing.
     package var storedBytes: Int {
         var weight = Weight()
         var rest = [self]

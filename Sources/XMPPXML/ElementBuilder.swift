@@ -2,7 +2,8 @@
 
 /// Grows first-level elements out of start tags, end tags and text.
 struct ElementBuilder: ~Copyable {
-    /// Entries and bytes that are kept room for between stanzas: a large one must not be paid for as long as the stream lives.
+    /// Entries and bytes that are kept room for between stanzas: a large one must not be paid for as long as the stream
+    /// lives.
     private static let keptCapacity = 4_096
 
     /// An attribute as libxml2 hands it over: five addresses in a row.

@@ -13,8 +13,8 @@ public struct ElementName: Hashable, Sendable, CustomStringConvertible {
         self.localName = localName
     }
 
-    /// Made of the lengths alone, so that it costs nothing. A peer can make names meet: it is for tables that only the program
-    /// fills.
+    /// Made of the lengths alone, so that it costs nothing. A peer can make names meet: it is for tables that only the
+    /// program fills.
     package var cheapHash: Int { localName.utf8.count &+ 8 &* namespace.utf8.count }
 
     /// The name in Clark notation, `{namespace}localName`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values of a plain kind that are put together one by one and then copied as a whole: what an array does, without a reference
-/// count to look at for each of them.
+/// Values of a plain kind that are put together one by one and then copied as a whole: what an array does, without a
+/// reference count to look at for each of them.
 struct GrowingBuffer<Value: BitwiseCopyable>: ~Copyable {
     private var storage: UnsafeMutablePointer<Value>
     private var capacity: Int

@@ -2,20 +2,22 @@
 
 /// The names that one stream uses, each stored once: a parsed element or attribute refers to its name by a number.
 ///
-/// libxml2 keeps names in a dictionary too, so that the two addresses it hands over stand for one name until its context
-/// is freed: a name that was met before costs a look at one of 128 places, and no `String` is made or compared.
+/// libxml2 keeps names in a dictionary too, so that the two addresses it hands over stand for one name until its
+/// context is freed: a name that was met before costs a look at one of 128 places, and no `String` is made or compared.
 struct NameTable {
     /// Names that are kept from stanza to stanza. A stanza's further names go with it alone, and the next one starts
     /// over: a peer with ever new names fills no memory.
     static let maximumKnown = 256
-    /// How many of these are kept in one array. A stanza holds on to the arrays as they were: adding a name copies the last one
-    /// and the list of arrays, and not the names of all, so that a thousand stanzas that wait, each with a new name, stay small.
+    /// How many of these are kept in one array. A stanza holds on to the arrays as they were: adding a name copies the
+    /// last one and the list of arrays, and not the names of all, so that a thousand stanzas that wait, each with a new
+    /// name, stay small.
     static let namesInAPart = 16
-    /// Bytes of a local name and its namespace together past which the name goes with its stanza alone; 128, twice what usual
-    /// ones have. What all stanzas hold on to stays small.
+    /// Bytes of a local name and its namespace together past which the name goes with its stanza alone; 128, twice what
+    /// usual ones have. What all stanzas hold on to stays small.
     static let maximumKnownBytes = 128
-    /// Bytes of names that stanzas have in common which count for none of them, as the stream itself has them; 4,096, more than usual
-    /// streams use. A peer may have the stream begin anew with names: what it had then is held on to by its stanzas alone.
+    /// Bytes of names that stanzas have in common which count for none of them, as the stream itself has them; 4,096,
+    /// more than usual streams use. A peer may have the stream begin anew with names: what it had then is held on to by
+    /// its stanzas alone.
     static let uncountedBytes = 4_096
 
     /// The addresses of a local name and of its namespace.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// Whether the two have the same octets. To XML, texts that only look alike are different ones; to `==` they are equal.
+    /// Whether the two have the same octets. To XML, texts that only look alike are different ones; to `==` they are
+    /// equal.
     package func hasSameOctets(as other: String) -> Bool {
         utf8.withContiguousStorageIfAvailable { other.utf8.hasOctets($0) } ?? utf8.elementsEqual(other.utf8)
     }

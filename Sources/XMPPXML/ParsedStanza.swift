@@ -122,8 +122,8 @@ final class ParsedStanza: ManagedBuffer<ParsedStanza.Header, ParsedRecord> {
 
 /// An element within a ``ParsedStanza``.
 ///
-/// Unchecked because a `ManagedBuffer` could be written to: nothing does after ``ParsedStanza/make(_:_:names:extraNames:nameBytes:)``
-/// has returned, and nobody but this type holds one.
+/// Unchecked because a `ManagedBuffer` could be written to: nothing does after
+/// ``ParsedStanza/make(_:_:names:extraNames:nameBytes:)`` has returned, and nobody but this type holds one.
 struct ParsedElement: @unchecked Sendable {
     let stanza: ParsedStanza
     /// Where its entry stands.

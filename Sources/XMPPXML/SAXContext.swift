@@ -8,8 +8,9 @@ internal import CLibXML2
 /// on as `&#38;`), which is safe because no document type declaration is ever read: none reaches this class, and
 /// were one to, parsing would stop before the first entity is stored.
 final class SAXContext {
-    /// What the callbacks read and write. libxml2's user data points at it, past reference counts and exclusivity checks: a
-    /// callback runs only inside ``parse(_:)``, on whose thread nobody else touches it, and it lives until `deinit`.
+    /// What the callbacks read and write. libxml2's user data points at it, past reference counts and exclusivity
+    /// checks: a callback runs only inside ``parse(_:)``, on whose thread nobody else touches it, and it lives until
+    /// `deinit`.
     private let state: UnsafeMutablePointer<SAXState>
 
     /// Makes a context for a stream's start.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Short cuts: what nearly all bytes of a stream are, many at a time. Each ends where byte by byte would have come to as
-/// well, or declines and changes nothing.
+/// Short cuts: what nearly all bytes of a stream are, many at a time. Each ends where byte by byte would have come to
+/// as well, or declines and changes nothing.
 extension StreamFramer {
-    /// Takes a whole tag of the usual shape, of which the `<` is taken: ASCII names, one or more spaces before an attribute,
-    /// no reference in a value, within every limit. Returns where the tag ends; `nil` when it has to be taken byte by byte.
+    /// Takes a whole tag of the usual shape, of which the `<` is taken: ASCII names, one or more spaces before an
+    /// attribute, no reference in a value, within every limit. Returns where the tag ends; `nil` when it has to be
+    /// taken byte by byte.
     @inline(__always)
     mutating func wholeTag(
         _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int, _ limits: XMLLimits

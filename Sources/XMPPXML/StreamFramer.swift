@@ -2,8 +2,8 @@
 
 /// Finds where the tags and the first-level elements of a stream end, byte by byte, before libxml2 sees them.
 ///
-/// What it decides cannot depend on how the bytes were cut into reads: the grammar goes byte by byte and never looks ahead.
-/// Where a whole ordinary tag or a run of text lies before it, it takes a short cut to the same place (`+Runs`).
+/// What it decides cannot depend on how the bytes were cut into reads: the grammar goes byte by byte and never looks
+/// ahead. Where a whole ordinary tag or a run of text lies before it, it takes a short cut to the same place (`+Runs`).
 /// From it come the exact end of an element, every limit, and the refusal of all that XMPP forbids (comments,
 /// processing instructions, DTDs, entities: RFC 6120 §11.1). Names, namespaces and values are libxml2's business.
 struct StreamFramer {
@@ -43,7 +43,8 @@ struct StreamFramer {
     var stateAfterReference = State.text
     /// The quote that ends the attribute value.
     var quote: UInt8 = 0
-    /// Bytes of the current name or namespace, matched bytes of a keyword, or brackets seen at the end of a CDATA section.
+    /// Bytes of the current name or namespace, matched bytes of a keyword, or brackets seen at the end of a CDATA
+    /// section.
     var count = 0
     /// Whether the current attribute declares a namespace, as far as its name has come.
     var isDeclaration = false
@@ -55,7 +56,8 @@ struct StreamFramer {
     var elements = 0
     /// The current entity name, or the XML declaration; short by construction.
     var collected: [UInt8] = []
-    /// Whether the current first-level element is passed over: only ``XMLLimits/maximumPassedOverBytes`` counts until its end.
+    /// Whether the current first-level element is passed over: only ``XMLLimits/maximumPassedOverBytes`` counts until
+    /// its end.
     var isPassingOver = false
     /// Whether a `<?xml` would be the stream's very first bytes (XML §2.8).
     var mayDeclare = false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much one first-level element of a stream may ask for. Passing a limit ends the stream with `policy-violation`; in the
-/// sessions after that, what passes one is passed over.
+/// How much one first-level element of a stream may ask for. Passing a limit ends the stream with `policy-violation`;
+/// in the sessions after that, what passes one is passed over.
 public struct XMLLimits: Sendable, Hashable {
     /// Bytes of one first-level element, or of the stream header; default 1 MiB, at most 9,000,000 (libxml2 refuses
     /// texts and tags of ten million): a larger value counts as that.
@@ -14,10 +14,12 @@ public struct XMLLimits: Sendable, Hashable {
     public var maximumElements: Int
     /// Bytes of one element or attribute name, prefix included; default 1,024.
     public var maximumNameBytes: Int
-    /// Bytes of one namespace, as they are written; default 4,096, some forty times the longest in use. A reference counts as four.
+    /// Bytes of one namespace, as they are written; default 4,096, some forty times the longest in use. A reference
+    /// counts as four.
     public var maximumNamespaceBytes: Int
-    /// Bytes of a first-level element that is passed over because it is past one of the other limits: it is read to its end, and
-    /// nothing of it is built or kept. A larger one is refused. 0, the default: none is passed over, all are refused.
+    /// Bytes of a first-level element that is passed over because it is past one of the other limits: it is read to its
+    /// end, and nothing of it is built or kept. A larger one is refused. 0, the default: none is passed over, all are
+    /// refused.
     package var maximumPassedOverBytes = 0
 
     /// Makes limits; each has the default named at its property.
@@ -47,8 +49,9 @@ public struct XMLLimits: Sendable, Hashable {
             maximumElements: .max, maximumNameBytes: .max, maximumNamespaceBytes: .max)
     }
 
-    /// Bytes of an element that is passed over, 4 GiB. Some servers write a namespace out at each child: the 262,144 bytes that
-    /// they take of a stranger then become 2.9 GB at most, half of them the namespace and half of them the children.
+    /// Bytes of an element that is passed over, 4 GiB. Some servers write a namespace out at each child: the 262,144
+    /// bytes that they take of a stranger then become 2.9 GB at most, half of them the namespace and half of them the
+    /// children.
     package static let usualPassedOverBytes = 4 << 30
 
     /// Bytes of a WebSocket's message that is passed over, 16 MiB: one is put together before it can be read.

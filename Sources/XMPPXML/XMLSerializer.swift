@@ -12,8 +12,9 @@ package enum XMLSerializer {
     /// The end of a stream whose header came from ``openTag(_:contentNamespace:)``.
     package static let closeTag = "</stream:stream>"
 
-    /// Bytes past which nothing is written, unless asked for otherwise; 8,000,000. A stanza that was read has less, escaped as it
-    /// may be; but a namespace is written out wherever it changes, and a small stanza can ask for gigabytes.
+    /// Bytes past which nothing is written, unless asked for otherwise; 8,000,000. A stanza that was read has less,
+    /// escaped as it may be; but a namespace is written out wherever it changes, and a small stanza can ask for
+    /// gigabytes.
     package static let maximumBytes = 8_000_000
 
     /// The XML of an element in UTF-8.

@@ -14,7 +14,8 @@ package enum XMLStreamEvent: Sendable, Equatable {
     case streamClosed
 }
 
-/// What is known of a first-level element that was not read: what its start tag said, as far as that is of a sensible length.
+/// What is known of a first-level element that was not read: what its start tag said, as far as that is of a sensible
+/// length.
 package struct PassedOverElement: Sendable, Hashable {
     /// The longest attribute that is kept, in bytes: no address is longer (RFC 7622 §3.1).
     package static let maximumValueBytes = 3_071

@@ -8,8 +8,8 @@ struct PassedElement {
     var reader: StartTagReader?
 }
 
-/// Elements that have passed a limit (``XMLLimits/maximumPassedOverBytes``): each is framed to its end, byte by byte as any other,
-/// so that what comes behind it is found; libxml2 never sees the rest, and forgets what it has seen.
+/// Elements that have passed a limit (``XMLLimits/maximumPassedOverBytes``): each is framed to its end, byte by byte as
+/// any other, so that what comes behind it is found; libxml2 never sees the rest, and forgets what it has seen.
 extension XMLStreamParser {
     /// The current element has passed a limit: what it is, is noted, and no more of it is kept.
     func beginPassingOver(

@@ -10,7 +10,8 @@ import XMPPTestSupport
 /// The real `jabberctl` and the real `jabberctld` that stays.
 @Suite("The daemon that stays, as programs", .timeLimit(.minutes(3)), .serialized)
 struct LastingProgramTests {
-    /// A server with romeo on it, and the home of juliet, who has an account there; whatever runs there is stopped afterwards.
+    /// A server with romeo on it, and the home of juliet, who has an account there; whatever runs there is stopped
+    /// afterwards.
     private func scene(
         _ options: LoopbackOptions = LoopbackOptions(), _ body: (LoopbackServer, Lodging) async throws -> Void
     ) async throws {

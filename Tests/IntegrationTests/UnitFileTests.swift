@@ -10,8 +10,8 @@ import XMPPTestSupport
 struct UnitFileTests {
     private static let program = "/usr/bin/systemd-analyze"
 
-    /// How much a service may be exposed at most, in tenths of systemd's figure: 66. It counts what only the units of the system
-    /// can give up, such as capabilities and devices; a user's service has none of these.
+    /// How much a service may be exposed at most, in tenths of systemd's figure: 66. It counts what only the units of
+    /// the system can give up, such as capabilities and devices; a user's service has none of these.
     private static let maximumExposure = 66
 
     /// Runs systemd-analyze on units of a user.

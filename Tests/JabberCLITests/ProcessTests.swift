@@ -119,7 +119,8 @@ struct ProcessTests {
     func brokenPipe() async throws {
         let variables = try variables(daemon: #"say '"id":1,"result":{"jid":"example.org","roundTrips":[1]}'"#)
         let run = try await shell("\"$0\" ping | true; echo ${PIPESTATUS[0]}", variables)
-        // Whoever is faster: either the line was written before the pipe was closed, or writing failed. 141 were SIGPIPE.
+        // Whoever is faster: either the line was written before the pipe was closed, or writing failed. 141 were
+        // SIGPIPE.
         #expect(["0\n", "74\n"].contains(run.output) && run.errors.isEmpty)
     }
 

@@ -7,8 +7,8 @@ import Testing
 import XMPP
 import XMPPTestSupport
 
-/// A password that is found nowhere but where it was put: both programs against a server that takes it in the clear inside TLS,
-/// at the highest verbosity.
+/// A password that is found nowhere but where it was put: both programs against a server that takes it in the clear
+/// inside TLS, at the highest verbosity.
 @Suite("Where a password does not go", .serialized, .timeLimit(.minutes(5)))
 struct SecretTests {
     private static let marker = "xyzzyMARKERplugh"

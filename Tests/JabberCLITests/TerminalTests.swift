@@ -9,8 +9,8 @@ import XMPPTestSupport
 
 @testable import JabberCLI
 
-/// The program on a terminal of its own, with text of every kind that could harm one: first whatever a daemon could say, then
-/// what contacts and a server really say.
+/// The program on a terminal of its own, with text of every kind that could harm one: first whatever a daemon could
+/// say, then what contacts and a server really say.
 @Suite("What others write never reaches the terminal raw", .serialized, .timeLimit(.minutes(5)))
 struct TerminalTests {
     /// The texts of the table, harmless ones among them.

@@ -27,8 +27,8 @@ final class TestFolder: Sendable {
         if mode & 0o111 != 0 { waitUntilNobodyWrites(file.path) }
     }
 
-    /// A child that another test forks just now may hold our descriptor until it executes its own program; until then the
-    /// file cannot be executed. The system grants a read lease once nobody has the file open for writing.
+    /// A child that another test forks just now may hold our descriptor until it executes its own program; until then
+    /// the file cannot be executed. The system grants a read lease once nobody has the file open for writing.
     private func waitUntilNobodyWrites(_ path: String) {
         let setLease: Int32 = 1_024  // F_SETLEASE of <fcntl.h>, hidden behind _GNU_SOURCE
         let descriptor = open(path, O_RDONLY)
@@ -37,8 +37,8 @@ final class TestFolder: Sendable {
         _ = fcntl(descriptor, setLease, F_UNLCK)
     }
 
-    /// The variables of a program whose home is the folder. Under a sanitizer its options go along: the thread sanitizer lets
-    /// every program sleep for a second at its end, unless it is told otherwise.
+    /// The variables of a program whose home is the folder. Under a sanitizer its options go along: the thread
+    /// sanitizer lets every program sleep for a second at its end, unless it is told otherwise.
     func variables(_ more: [String: String] = [:]) -> [String: String] {
         var variables = ["HOME": path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
         variables["TSAN_OPTIONS"] = ProcessInfo.processInfo.environment["TSAN_OPTIONS"]

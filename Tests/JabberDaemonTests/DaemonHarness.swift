@@ -9,7 +9,8 @@ import XMPPTestSupport
 
 @testable import JabberDaemon
 
-/// A private daemon in this process, with a control client at the other end of a socket pair, and a server to log in at.
+/// A private daemon in this process, with a control client at the other end of a socket pair, and a server to log in
+/// at.
 final class DaemonHarness: Sendable {
     let server: LoopbackServer
     let client: ControlCaller

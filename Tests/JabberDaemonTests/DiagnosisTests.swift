@@ -112,7 +112,8 @@ struct DiagnosisTests {
         }
     }
 
-    /// The way there through a network on which nobody is where DNS points to, and the web server at a port of the test's own.
+    /// The way there through a network on which nobody is where DNS points to, and the web server at a port of the
+    /// test's own.
     private struct WebAlone: StreamConnector {
         let network = NetworkConnector()
         let webPort: UInt16

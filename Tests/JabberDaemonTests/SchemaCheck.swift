@@ -3,8 +3,8 @@
 import JabberControl
 import Testing
 
-/// Holds values against a JSON Schema, as far as that of the control protocol goes. Stricter than the schema in one thing: a
-/// key that it does not name is a fault, since the programs of this project promise what they say.
+/// Holds values against a JSON Schema, as far as that of the control protocol goes. Stricter than the schema in one
+/// thing: a key that it does not name is a fault, since the programs of this project promise what they say.
 struct SchemaCheck {
     private let definitions: JSONObject
 

@@ -16,7 +16,8 @@ protocol CutStage: Sendable {
     func ask(_ client: JID) async
     /// The messages that the peer got whose ids begin so, in order.
     func arrived(_ prefix: String) async throws -> [Arrival]
-    /// After which bytes of the connection that was made last something ended, in each direction; the last place is its end.
+    /// After which bytes of the connection that was made last something ended, in each direction; the last place is its
+    /// end.
     func ends() async -> (toClient: [Int], fromClient: [Int])
     func end() async
 }

@@ -27,8 +27,8 @@ struct CutSweep: Sendable {
 
     let server: Server
     let client: Client
-    /// How far the places are apart, in bytes. Above 1 the ends of elements and the bytes around them are places too, and each
-    /// place is cut in one way instead of all.
+    /// How far the places are apart, in bytes. Above 1 the ends of elements and the bytes around them are places too,
+    /// and each place is cut in one way instead of all.
     let step: Int
     let messages: Int
     /// How many sessions there are at once, where each may have a server of its own.
@@ -147,7 +147,8 @@ struct CutSweep: Sendable {
                 // ejabberd 23.01 may hand out what comes while a session is taken over before what it had kept.
                 (one.disordered, one.reordered) = (0, 1)
             }
-            // What the session before has taken, and whose end was cut off before it could say so, comes again under its name.
+            // What the session before has taken, and whose end was cut off before it could say so, comes again under
+            // its name.
             for late in outcome.received where !echoes.contains(late.id) && late.id.hasPrefix("echo-") {
                 if late.name == nil { one.doubled += 1 } else { one.repeated += 1 }
             }

@@ -10,7 +10,8 @@ struct CutTally: Sendable, CustomStringConvertible {
     var lost = 0
     /// Messages that somebody got twice, and could not know it.
     var doubled = 0
-    /// Messages that came again under the name that the archive has given them (XEP-0359), so that the receiver knows them.
+    /// Messages that came again under the name that the archive has given them (XEP-0359), so that the receiver knows
+    /// them.
     var repeated = 0
     /// Sessions in which messages came in another order.
     var disordered = 0

@@ -5,8 +5,8 @@ internal import SocketIO
 internal import XMPP
 internal import XMPPStorage
 
-/// The client that is killed, and the one that goes on where it was: puts messages into its outbox, says on standard output
-/// which of them are there, sends them, and waits until all have come back as echoes and are at the server.
+/// The client that is killed, and the one that goes on where it was: puts messages into its outbox, says on standard
+/// output which of them are there, sends them, and waits until all have come back as echoes and are at the server.
 struct Victim {
     /// How long nothing may happen before it gives up.
     private static let patience: Duration = .seconds(20)

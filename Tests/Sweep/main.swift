@@ -4,10 +4,11 @@ internal import Dispatch
 internal import Glibc
 internal import XMPP
 
-// What becomes of messages when something breaks off: `xmpp-sweep kill [STRIDE [MESSAGES]]` kills a client with SIGKILL at its N-th
-// write, fsync or send, for every N, and lets another one go on where it was. `xmpp-sweep cuts SERVER CLIENT [STEP [MESSAGES]]` cuts
-// a connection after one byte after another. `xmpp-sweep all [STEP]` does both, with every server and every client. A line tells
-// of each point at which something was lost or doubled; the sum is last.
+// What becomes of messages when something breaks off: `xmpp-sweep kill [STRIDE [MESSAGES]]` kills a client with SIGKILL
+// at its N-th write, fsync or send, for every N, and lets another one go on where it was.
+// `xmpp-sweep cuts SERVER CLIENT [STEP [MESSAGES]]` cuts a connection after one byte after another.
+// `xmpp-sweep all [STEP]` does both, with every server and every client. A line tells of each point at which something
+// was lost or doubled; the sum is last.
 
 /// Runs what the arguments say, and gives the exit status.
 @Sendable func run(_ arguments: [String]) async throws -> Int32 {
@@ -36,8 +37,8 @@ internal import XMPP
 /// Everything there is: 20 messages each way, 140 where a client is killed, which makes more than a thousand calls.
 @Sendable func all(step: Int) async throws -> CutTally {
     var tally = try await KillSweep(stride: step, messages: 140).run()
-    // A daemon keeps what it does on the disk, and a real server takes its time: not every byte, as the places between two of TLS's
-    // records are one.
+    // A daemon keeps what it does on the disk, and a real server takes its time: not every byte, as the places between
+    // two of TLS's records are one.
     tally += try await CutSweep(server: .loopback, client: .library, step: step, messages: 20).run()
     tally += try await CutSweep(server: .loopback, client: .daemon, step: max(step, 64), messages: 20).run()
     for server in [CutSweep.Server.prosody, .ejabberd] {

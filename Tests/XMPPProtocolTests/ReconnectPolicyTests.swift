@@ -67,7 +67,8 @@ struct ReconnectPolicyTests {
         let expected = 1_000.0 / 59
         let deviation = firsts.map { ($0 - expected) * ($0 - expected) / expected }.reduce(0, +)
         #expect(deviation < 85.95)
-        // Within any second of the first minute, in which all try several times, at most one client in ten; later one in fifty.
+        // Within any second of the first minute, in which all try several times, at most one client in ten; later one
+        // in fifty.
         var perSecond = [Int](repeating: 0, count: 3_600)
         for moment in all.joined() { perSecond[Int(moment)] += 1 }
         #expect(perSecond.max() ?? 0 <= 100)

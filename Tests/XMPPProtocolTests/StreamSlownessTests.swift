@@ -7,7 +7,8 @@ import XMPPCore
 
 @Suite("A server that does not finish what it began")
 struct StreamSlownessTests {
-    /// How long until the machine ends the stream, in quarters of the time-out, when only the timer runs; `nil` for never.
+    /// How long until the machine ends the stream, in quarters of the time-out, when only the timer runs; `nil` for
+    /// never.
     private func quartersUntilEnd(_ machine: StreamStateMachine) -> Int? {
         var machine = machine
         for quarter in 1...8 {

@@ -27,7 +27,8 @@ private struct TwoPlaces: StreamConnector {
     }
 }
 
-/// A domain with three places: one from which nothing comes, one that is out of reach at first, and one that breaks down.
+/// A domain with three places: one from which nothing comes, one that is out of reach at first, and one that breaks
+/// down.
 private struct SlowPlaces: StreamConnector {
     let live: UInt16
     let breaking: any StreamConnector

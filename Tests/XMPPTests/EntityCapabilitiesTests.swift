@@ -57,8 +57,8 @@ struct EntityCapabilitiesTests {
         for vector in vectors {
             let information = try information(vector.disco_info)
             if vector.id == "form-without-hidden-ignored" {
-                // XEP-0390 §4.1 rule 3: what does not say what it is about as XEP-0068 has it makes the whole ill-formed. The
-                // table's hash is that of the form all the same.
+                // XEP-0390 §4.1 rule 3: what does not say what it is about as XEP-0068 has it makes the whole
+                // ill-formed. The table's hash is that of the form all the same.
                 #expect(information.capabilityHash(using: .sha256) == nil)
                 continue
             }

@@ -4,7 +4,8 @@ import SocketIO
 import Testing
 import XMPPTestSupport
 
-/// The program that `Benchmarks/run` measures with, with smaller floods and wider margins: tests are built for debugging.
+/// The program that `Benchmarks/run` measures with, with smaller floods and wider margins: tests are built for
+/// debugging.
 @Suite("A client under floods", .serialized)
 struct FloodTests {
     /// How much smaller the floods are that are to be delivered.

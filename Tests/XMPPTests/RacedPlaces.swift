@@ -6,7 +6,8 @@ import XMPPTransport
 
 @testable import XMPP
 
-/// Places on this machine, in the order in which a domain names them; port 0 is out of reach: no answer ever comes from there.
+/// Places on this machine, in the order in which a domain names them; port 0 is out of reach: no answer ever comes from
+/// there.
 struct FixedPlaces: StreamConnector {
     let places: [ConnectionTarget]
     /// When this is given, the place of that name fails.

@@ -86,8 +86,8 @@ struct RealRegistrationTests {
             guard case .received(let items, _) = update else { return }
             #expect(items.map(\.jid) == [inviter] && items.first?.subscription == .both)
         }
-        // And lets in who comes with a token of their own (XEP-0379 §3.4); that this one was approved as well, Prosody 0.12 does
-        // not tell them.
+        // And lets in who comes with a token of their own (XEP-0379 §3.4); that this one was approved as well, Prosody
+        // 0.12 does not tell them.
         try await session(server, "juliet", "balcony") { stream in links.append(try await stream.createInvitation()) }
         let third = links[2].uri["preauth"].flatMap { InvitationToken($0) }
         let tape = EventTape()

@@ -72,8 +72,8 @@ struct SchedulingTests {
     }
 }
 
-/// The server's end of a connection in memory, on a queue of its own: says what it has to say in pieces of any size, answers
-/// a request for TLS with a refusal, and keeps what it hears.
+/// The server's end of a connection in memory, on a queue of its own: says what it has to say in pieces of any size,
+/// answers a request for TLS with a refusal, and keeps what it hears.
 ///
 /// Unchecked: what changes is locked, or belongs to the executor's queue.
 private final class PlainServer: StreamConnector, @unchecked Sendable {

@@ -53,7 +53,8 @@ final class StubNameServer: @unchecked Sendable {
         datagrams.setEventHandler { Self.answerDatagram(udp, answer) }
         let connections = DispatchSource.makeReadSource(fileDescriptor: tcp, queue: queue)
         connections.setEventHandler { Self.answerConnection(tcp, answer) }
-        // Only when Dispatch has let go of them: else the next server's sockets, with the same numbers, would be forgotten.
+        // Only when Dispatch has let go of them: else the next server's sockets, with the same numbers, would be
+        // forgotten.
         datagrams.setCancelHandler { close(udp) }
         connections.setCancelHandler { close(tcp) }
         sources = [datagrams, connections]

@@ -87,7 +87,8 @@ struct TLSPair {
         if startTLS {
             for socket in [clientSocket, serverSocket] {
                 socket.executor.queue.sync {
-                    // Paused, as after `<proceed/>`: what the other side says first is for TLS, and not for this handler.
+                    // Paused, as after `<proceed/>`: what the other side says first is for TLS, and not for this
+                    // handler.
                     socket.start { _ in }
                     socket.pauseReading()
                 }

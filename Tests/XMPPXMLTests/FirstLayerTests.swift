@@ -4,8 +4,8 @@ import Testing
 
 @testable import XMPPXML
 
-/// libxml2 would refuse most of this as well, but some of it later, by another name, or by a name that depends on how the
-/// network cut the bytes.
+/// libxml2 would refuse most of this as well, but some of it later, by another name, or by a name that depends on how
+/// the network cut the bytes.
 @Suite("What is refused before libxml2 sees it")
 struct FirstLayerTests {
     @Test(

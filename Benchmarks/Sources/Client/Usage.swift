@@ -10,7 +10,8 @@ struct Usage {
     private var residentKB = 0
     private var peakKB = 0
 
-    /// The present figures: processor time by getrusage, memory by `/proc/self/status`, whose peak begins with this process.
+    /// The present figures: processor time by getrusage, memory by `/proc/self/status`, whose peak begins with this
+    /// process.
     static func now() -> Usage {
         var usage = Usage()
         var resources = rusage()

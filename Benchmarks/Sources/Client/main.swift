@@ -4,9 +4,9 @@ internal import Dispatch
 internal import Glibc
 internal import XMPP
 
-// One client under load, for a server that is given: `Client MODE HOST PORT JID PASSWORD TLS COUNT` prints what the work cost
-// as a line of JSON. MODE is receive, send, roster or idle; TLS is none, starttls or direct, with the certificate authority
-// in the file that BENCH_CA names.
+// One client under load, for a server that is given: `Client MODE HOST PORT JID PASSWORD TLS COUNT` prints what the
+// work cost as a line of JSON. MODE is receive, send, roster or idle; TLS is none, starttls or direct, with the
+// certificate authority in the file that BENCH_CA names.
 //
 // The work runs in a task while the main thread waits: valgrind cannot run a program whose `main` is asynchronous.
 

@@ -2,8 +2,8 @@
 
 // Greeting SOCKET
 //
-// The least that a command over a daemon's session can do: connects to the Unix socket and waits for the line that the daemon
-// says first. That is one round trip; what `jabberctl online` is measured against.
+// The least that a command over a daemon's session can do: connects to the Unix socket and waits for the line that the
+// daemon says first. That is one round trip; what `jabberctl online` is measured against.
 
 internal import Glibc
 

@@ -2,8 +2,8 @@
 
 // Launch ROUNDS PROGRAM [ARGUMENT…] [-- PROGRAM [ARGUMENT…]]…
 //
-// Starts the programs in turn, ROUNDS times, and prints for each how long it took from start to exit: median, least, and
-// the ratio of its median to the first program's.
+// Starts the programs in turn, ROUNDS times, and prints for each how long it took from start to exit: median, least,
+// and the ratio of its median to the first program's.
 
 internal import Glibc
 

@@ -68,8 +68,8 @@ if words == ["--server"] {
     print("usage: Sessions --server | Sessions COUNT PORT AUTHORITY")
     exit(64)
 }
-// A task and a semaphore instead of an asynchronous main, so that valgrind can run the program too. Detached, because the
-// main actor's thread is the one that waits.
+// A task and a semaphore instead of an asynchronous main, so that valgrind can run the program too. Detached, because
+// the main actor's thread is the one that waits.
 let done = DispatchSemaphore(value: 0)
 Task.detached { [work] in
     do {

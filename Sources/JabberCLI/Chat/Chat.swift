@@ -183,7 +183,8 @@ final class Chat: Sendable {
         ]
         params[isRoom ? "room" : "receipt"] = true
         if let id { params["correct"] = .string(id) }
-        // Only a daemon that stays knows a message again, and writes it down first: the next one need not wait for the server.
+        // Only a daemon that stays knows a message again, and writes it down first: the next one need not wait for the
+        // server.
         guard !session.isPrivate else { return try await send(params, own) }
         params["until"] = "none"
         try await send(params, own)

@@ -2,7 +2,8 @@
 
 internal import JabberControl
 
-/// A chat as it is shown: what events and own messages look like, and what stands before the line that is written. Touches nothing.
+/// A chat as it is shown: what events and own messages look like, and what stands before the line that is written.
+/// Touches nothing.
 struct Conversation: Sendable {
     /// Whom to talk to: a contact's bare address, an occupant's, or a room's.
     let peer: String

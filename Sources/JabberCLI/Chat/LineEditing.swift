@@ -9,7 +9,8 @@ package protocol LineEditing: Sendable {
     /// - Throws: `ControlError` when the terminal cannot be used.
     func run(_ work: LineWork) throws(ControlError)
 
-    /// Shows lines above the one that is being written; they must be clean. The prompt is asked for anew. From any thread.
+    /// Shows lines above the one that is being written; they must be clean. The prompt is asked for anew. From any
+    /// thread.
     func show(_ lines: [String])
 
     /// Ends ``run(_:)`` soon. From any thread.

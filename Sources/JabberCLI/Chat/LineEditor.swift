@@ -7,8 +7,8 @@ internal import SocketIO
 
 /// Edits lines on the terminal of this process with libedit.
 ///
-/// libedit asks for each character by a function of ours, which waits for the keyboard and for lines to be shown at once:
-/// only the thread of ``run(_:)`` ever writes to the terminal.
+/// libedit asks for each character by a function of ours, which waits for the keyboard and for lines to be shown at
+/// once: only the thread of ``run(_:)`` ever writes to the terminal.
 final class LineEditor: LineEditing {
     private struct State: Sendable {
         var lines: [String] = []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the other side is to be told that somebody writes (XEP-0085 §5): when a text begins, and when it is given up.
+/// Whether the other side is to be told that somebody writes (XEP-0085 §5): when a text begins, and when it is given
+/// up.
 struct TypingNotice: Sendable {
     private var isTold = false
 

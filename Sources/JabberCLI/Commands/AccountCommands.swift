@@ -76,7 +76,8 @@ struct AccountCommands {
         return account
     }
 
-    /// Changes the settings as they are at this moment, while no other command does; with `--dry-run`, only what is shown.
+    /// Changes the settings as they are at this moment, while no other command does; with `--dry-run`, only what is
+    /// shown.
     private mutating func change(
         _ body: (inout ConfigurationFile) throws(ControlError) -> Void
     ) throws(ControlError) {
@@ -316,7 +317,8 @@ struct AccountCommands {
         try context.output.show(result, Records(rows: [row], [Column("REMOVED", "name")]))
     }
 
-    /// The account that is to be removed: be it one whose settings cannot be read, or, with `--purge`, one that has none any more.
+    /// The account that is to be removed: be it one whose settings cannot be read, or, with `--purge`, one that has
+    /// none any more.
     private func removable() throws(ControlError) -> (name: String, row: JSONObject) {
         if let given = context.line.arguments.first {
             let leftovers = AccountFiles(of: given, paths: context.environment.paths)?.history ?? []

@@ -142,8 +142,8 @@ struct BugReport {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Every secret that this program can know of: those are nowhere in what it prints by themselves, and yet a log may repeat
-    /// what a server has said.
+    /// Every secret that this program can know of: those are nowhere in what it prints by themselves, and yet a log may
+    /// repeat what a server has said.
     private func secrets() -> Set<String> {
         let environment = context.environment
         var secrets: Set<String> = []

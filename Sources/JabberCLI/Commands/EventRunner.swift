@@ -6,8 +6,8 @@ internal import SocketIO
 
 /// `listen --exec`: runs a command of the shell for each event, some at a time.
 ///
-/// Where the events have a consumer, one counts as dealt with when its command and those of all before it have ended with 0.
-/// A command that fails then ends everything: what comes behind it must not be dealt with twice.
+/// Where the events have a consumer, one counts as dealt with when its command and those of all before it have ended
+/// with 0. A command that fails then ends everything: what comes behind it must not be dealt with twice.
 final class EventRunner: Sendable {
     private struct Entry: Sendable {
         let cursor: String?

@@ -4,13 +4,14 @@ internal import JabberControl
 
 /// Text from standard input and files.
 enum InputText {
-    /// The longest text that is sent, in bytes: a control message must have room for it even when every byte is escaped.
+    /// The longest text that is sent, in bytes: a control message must have room for it even when every byte is
+    /// escaped.
     static let maximumBytes = 128 << 10
 
     /// All of standard input, without the last line end.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/usage`` when there is nothing, ``ControlErrorCode/badData`` when it is no
-    ///   UTF-8 or too long.
+    /// - Throws: `ControlError` with ``ControlErrorCode/usage`` when there is nothing, ``ControlErrorCode/badData``
+    ///   when it is no UTF-8 or too long.
     static func all(_ context: CommandContext) throws(ControlError) -> String {
         if context.environment.isInputTerminal && context.environment.isErrorTerminal {
             context.output.note("reading the text from the terminal; Ctrl-D ends it")

@@ -2,8 +2,8 @@
 
 internal import JabberControl
 
-/// `account register`: asks what a server wants to know, of the person at the terminal as far as the options do not say it, and
-/// stores the account that it makes.
+/// `account register`: asks what a server wants to know, of the person at the terminal as far as the options do not say
+/// it, and stores the account that it makes.
 enum RegisterCommand {
     /// How often a person may answer again what the server did not take; 5.
     private static let maximumTries = 5

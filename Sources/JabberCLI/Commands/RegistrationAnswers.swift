@@ -36,8 +36,8 @@ struct RegistrationAnswers {
         }
     }
 
-    /// Whether a line is one of a field. By its bytes: a value may begin with an accent, which makes another `Character` of the
-    /// sign before it.
+    /// Whether a line is one of a field. By its bytes: a value may begin with an accent, which makes another
+    /// `Character` of the sign before it.
     private static func isValue(_ line: String, of name: String) -> Bool {
         line.utf8.starts(with: "\(name)=".utf8)
     }

@@ -103,7 +103,8 @@ enum SendCommand {
         return form == .human ? columns : columns + [Column("ERROR", "error.message")]
     }
 
-    /// Shows what has become of it. What was sent is sent, whether that can be told or not: the exit code says how far it came.
+    /// Shows what has become of it. What was sent is sent, whether that can be told or not: the exit code says how far
+    /// it came.
     private static func tell(_ context: CommandContext, _ result: JSONObject) {
         let records = Records(result, "results", columns(context.options.form))
         do throws(ControlError) {

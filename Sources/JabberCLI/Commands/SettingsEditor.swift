@@ -2,7 +2,8 @@
 
 internal import JabberControl
 
-/// `config edit`: the user's editor on a copy of a settings file, which takes the file's place when nothing is wrong with it.
+/// `config edit`: the user's editor on a copy of a settings file, which takes the file's place when nothing is wrong
+/// with it.
 struct SettingsEditor {
     private let context: CommandContext
     /// The file.

@@ -13,8 +13,8 @@ struct ShallowAddress: Hashable, Sendable {
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/badJID`` naming the part.
     init(_ text: String) throws(ControlError) {
-        // RFC 7622 §3.2: first cut at the first slash, then at the first at sign. By scalars: a resourcepart may begin with a
-        // mark that combines with the slash.
+        // RFC 7622 §3.2: first cut at the first slash, then at the first at sign. By scalars: a resourcepart may begin
+        // with a mark that combines with the slash.
         let slash = text.unicodeScalars.firstIndex(of: "/")
         let front = text[..<(slash ?? text.endIndex)]
         resource = slash.map { String(text.unicodeScalars[text.unicodeScalars.index(after: $0)...]) }

@@ -6,8 +6,8 @@ internal import SocketIO
 
 /// A control connection whose lines go to and from somebody else, as they are.
 ///
-/// It knows of the messages only what it must: which requests are still to be answered, so that an input that has ended does
-/// not cut off its own answers.
+/// It knows of the messages only what it must: which requests are still to be answered, so that an input that has ended
+/// does not cut off its own answers.
 ///
 /// Unchecked: all state is confined to the executor's queue.
 final class Bridge: @unchecked Sendable {

@@ -50,7 +50,8 @@ struct DaemonSession: Sendable {
 
     /// How often a daemon is asked that has too many clients.
     private static let maximumAttempts = 200
-    /// How long one is left alone that has too many clients, in milliseconds; by chance, so that commands do not come at once.
+    /// How long one is left alone that has too many clients, in milliseconds; by chance, so that commands do not come
+    /// at once.
     private static let busyPause = 10...100
     private static let pauses = StreamExecutor(label: "jabberctl.pause")
 
@@ -110,7 +111,8 @@ struct DaemonSession: Sendable {
         if password != nil || token != nil { try await hand(over: password, token: token) }
     }
 
-    /// The greeting of a daemon that works comes at once; a program that hangs, or is none, must not keep `listen` for ever.
+    /// The greeting of a daemon that works comes at once; a program that hangs, or is none, must not keep `listen` for
+    /// ever.
     private func promptGreeting() async throws(ControlError) -> ControlGreeting {
         let text = "the daemon did not greet within \(Self.greetingSeconds) s"
         let patience = Deadline(
@@ -161,7 +163,8 @@ struct DaemonSession: Sendable {
         return given
     }
 
-    /// Waits for a person. A limit that was asked for holds for the whole command; the usual one does not hurry who types.
+    /// Waits for a person. A limit that was asked for holds for the whole command; the usual one does not hurry who
+    /// types.
     func unhurried<Answer>(_ body: () throws(ControlError) -> Answer) throws(ControlError) -> Answer {
         let isPatient = context.options.timeout == nil
         if isPatient { deadline?.cancel() }

@@ -45,7 +45,8 @@ final class Terminal: Sendable {
     private let signals = Locked<Sources?>(nil)
     private let editing = Locked<Sources?>(nil)
 
-    /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over, once. A command that neither waits nor asks does without: it costs time.
+    /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT over, once. A command that neither waits nor asks does without: it
+    /// costs time.
     ///
     /// One that whoever started this program wants ignored, as `nohup` does, stays so.
     func takeSignals() {
@@ -149,8 +150,8 @@ final class Terminal: Sendable {
 
     /// Calls a handler when the other end of a pipe or a socket is closed; never for anything else.
     ///
-    /// The wait is a thread's, as a source of Dispatch would fire for as long as there is room to write. It ends with the
-    /// process when the reader stays.
+    /// The wait is a thread's, as a source of Dispatch would fire for as long as there is room to write. It ends with
+    /// the process when the reader stays.
     func watchReader(of descriptor: Int32, _ gone: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "jabberctl.reader").async {
             while true {
@@ -163,8 +164,8 @@ final class Terminal: Sendable {
         }
     }
 
-    /// Writes everything. A reader that does not read is waited for until a signal comes or time is up; what can be written at
-    /// once is written even then.
+    /// Writes everything. A reader that does not read is waited for until a signal comes or time is up; what can be
+    /// written at once is written even then.
     ///
     /// - Throws: As ``waitForInput(_:)``, or `inputOutput`.
     func writeAll(_ bytes: [UInt8], to descriptor: Int32, name: String) throws(ControlError) {
@@ -213,7 +214,8 @@ final class Terminal: Sendable {
         return try PasswordSource.firstLine(line, of: "the terminal")
     }
 
-    /// An editor of lines on this terminal. The terminal's mode is put back when a signal comes or ``restore()`` is called.
+    /// An editor of lines on this terminal. The terminal's mode is put back when a signal comes or ``restore()`` is
+    /// called.
     ///
     /// - Throws: `ControlError` when lines cannot be edited.
     func makeLineEditor(

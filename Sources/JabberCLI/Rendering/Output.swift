@@ -74,8 +74,8 @@ struct Output: Sendable {
         }
     }
 
-    /// Writes more tables below the first one, for a person: each with a blank line before it; in a pipe each row begins with the
-    /// title of its table.
+    /// Writes more tables below the first one, for a person: each with a blank line before it; in a pipe each row
+    /// begins with the title of its table.
     func show(sections: [(title: String, records: Records)]) throws(ControlError) {
         guard options.form == .human, options.field == nil, options.fields == nil else { return }
         for (title, records) in sections {

@@ -39,7 +39,8 @@ struct Table: Sendable {
     /// Whether text that does not fit into the last column goes on below instead of being cut.
     var wrapsLast = false
 
-    /// The lines of the table, at most `width` columns each; empty columns are left out, and so is a table without rows.
+    /// The lines of the table, at most `width` columns each; empty columns are left out, and so is a table without
+    /// rows.
     func lines(width: Int, isColoured: Bool) -> [String] {
         guard !rows.isEmpty else { return [] }
         let used = headings.indices.filter { column in rows.contains { !($0[column].text.isEmpty) } }

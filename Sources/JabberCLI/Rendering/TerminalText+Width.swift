@@ -3,8 +3,8 @@
 package import JabberControl
 
 extension TerminalText {
-    /// How many columns clean text takes, at most: a terminal that knows fewer characters that join shows more columns, and what
-    /// does not fit would go on at the beginning of a line, where it looks like one of ours.
+    /// How many columns clean text takes, at most: a terminal that knows fewer characters that join shows more columns,
+    /// and what does not fit would go on at the beginning of a line, where it looks like one of ours.
     package static func width(of text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
@@ -35,7 +35,8 @@ extension TerminalText {
         0x1F680...0x1F6FF, 0x1F7E0...0x1F7FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
     ]
 
-    /// Clean text broken into lines of a number of columns: at blanks, and a word that is longer than a line where it ends.
+    /// Clean text broken into lines of a number of columns: at blanks, and a word that is longer than a line where it
+    /// ends.
     package static func wrap(_ text: String, columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""

@@ -30,9 +30,10 @@ extension ControlClient {
     ///   - recipients: Their addresses, 1 to 1,000.
     ///   - id: What the message is known by: the same id twice is one message. `nil` for a new one.
     ///   - level: How far it has to come.
-    /// - Returns: What has become of it, for each recipient in their order. One that is ``ControlSending/State/failed`` says why.
-    /// - Throws: ``ControlError`` as ``call(_:_:)``; ``ControlErrorCode/timedOut`` when the level was not reached in time: the
-    ///   message is on its way all the same.
+    /// - Returns: What has become of it, for each recipient in their order. One that is ``ControlSending/State/failed``
+    ///   says why.
+    /// - Throws: ``ControlError`` as ``call(_:_:)``; ``ControlErrorCode/timedOut`` when the level was not reached in
+    ///   time: the message is on its way all the same.
     public func send(
         _ text: String, to recipients: [String], id: String? = nil, until level: ControlSending.Level = .server
     ) async throws(ControlError) -> [ControlSending] {
@@ -85,10 +86,10 @@ extension ControlClient {
 
     /// Events as they come, for as long as they are asked for; over restarts of the daemon.
     ///
-    /// Each iteration has a connection of its own. While nobody takes events nothing more is read, and the daemon keeps them;
-    /// of presence and of who types it keeps the latest of each contact. After the connection was lost it is made again, and
-    /// what was kept meanwhile comes first: no message is missing and none comes twice. When kept events are gone, after 10,000
-    /// of them or 30 days, one of the kind ``ControlEvent/Kind/gap`` says so.
+    /// Each iteration has a connection of its own. While nobody takes events nothing more is read, and the daemon keeps
+    /// them; of presence and of who types it keeps the latest of each contact. After the connection was lost it is made
+    /// again, and what was kept meanwhile comes first: no message is missing and none comes twice. When kept events are
+    /// gone, after 10,000 of them or 30 days, one of the kind ``ControlEvent/Kind/gap`` says so.
     ///
     /// - Parameters:
     ///   - kinds: Which kinds of events.
@@ -96,8 +97,8 @@ extension ControlClient {
     ///   - place: Events before those to come: after a cursor, or from a time on (RFC 3339), as far as they are kept.
     ///   - consumer: A name that is kept how far it has come, so that the next one of that name begins there.
     ///   - acknowledgement: What counts as dealt with, for a consumer.
-    /// - Returns: The sequence. It throws ``ControlError`` when it cannot begin, or when the daemon says that there can be no more
-    ///   events; it ends when the task is cancelled.
+    /// - Returns: The sequence. It throws ``ControlError`` when it cannot begin, or when the daemon says that there can
+    ///   be no more events; it ends when the task is cancelled.
     nonisolated public func events(
         _ kinds: Set<ControlEvent.Kind> = [.message], from sender: String? = nil, since place: String? = nil,
         consumer: String? = nil, acknowledgement: ControlEvents.Acknowledgement = .automatic

@@ -4,9 +4,9 @@ internal import SocketIO
 
 /// A program's way to the user's running `jabberctld`: calls its methods and listens to its events.
 ///
-/// It connects when it is used first, and again after the daemon was restarted. Calls may be made from anywhere, many at a
-/// time; each sequence of events has a connection of its own, so that who reads slowly holds nobody else up. A daemon takes 64
-/// connections.
+/// It connects when it is used first, and again after the daemon was restarted. Calls may be made from anywhere, many
+/// at a time; each sequence of events has a connection of its own, so that who reads slowly holds nobody else up. A
+/// daemon takes 64 connections.
 ///
 /// Every method of the control protocol can be called with ``call(_:_:)``; those used most have functions of their own.
 public actor ControlClient {
@@ -52,9 +52,9 @@ public actor ControlClient {
 
     /// Connects, unless it is connected, and says who is there.
     ///
-    /// - Throws: ``ControlError``: ``ControlErrorCode/daemonNotRunning`` when nobody listens, ``ControlErrorCode/apiTooOld`` or
-    ///   ``ControlErrorCode/apiTooNew`` when the daemon is of another time, ``ControlErrorCode/busy`` when it has too many
-    ///   clients, ``ControlErrorCode/timedOut`` when it hangs.
+    /// - Throws: ``ControlError``: ``ControlErrorCode/daemonNotRunning`` when nobody listens,
+    ///   ``ControlErrorCode/apiTooOld`` or ``ControlErrorCode/apiTooNew`` when the daemon is of another time,
+    ///   ``ControlErrorCode/busy`` when it has too many clients, ``ControlErrorCode/timedOut`` when it hangs.
     @discardableResult
     public func connect() async throws(ControlError) -> ControlGreeting {
         try await line().greeting
@@ -62,15 +62,15 @@ public actor ControlClient {
 
     /// Calls a method of the control protocol and waits for its answer.
     ///
-    /// A daemon that is busy, or about to end, is asked again until the limit is over: it has not begun then. Cancelling the task
-    /// ends the call.
+    /// A daemon that is busy, or about to end, is asked again until the limit is over: it has not begun then.
+    /// Cancelling the task ends the call.
     ///
     /// - Parameters:
     ///   - method: The command's name with a dot between its words, such as `roster.add`.
     ///   - parameters: The parameters by name. `session` is that of ``account`` unless it is given.
     /// - Returns: The result as the documentation of the method describes it.
-    /// - Throws: ``ControlError``: the daemon's answer; ``ControlErrorCode/daemonEnded`` when it ended meanwhile, and nobody knows
-    ///   what it has done; ``ControlErrorCode/timedOut``; and as ``connect()``.
+    /// - Throws: ``ControlError``: the daemon's answer; ``ControlErrorCode/daemonEnded`` when it ended meanwhile, and
+    ///   nobody knows what it has done; ``ControlErrorCode/timedOut``; and as ``connect()``.
     public func call(_ method: String, _ parameters: JSONObject = [:]) async throws(ControlError) -> JSONObject {
         try await call(method, parameters, mayRepeat: false)
     }
@@ -87,8 +87,8 @@ public actor ControlClient {
 
     /// Calls a method.
     ///
-    /// - Parameter mayRepeat: Whether doing it twice is the same as once, so that it is asked again of a daemon that has been
-    ///   started anew.
+    /// - Parameter mayRepeat: Whether doing it twice is the same as once, so that it is asked again of a daemon that
+    ///   has been started anew.
     func call(
         _ method: String, _ parameters: JSONObject, mayRepeat: Bool
     ) async throws(ControlError) -> JSONObject {

@@ -32,7 +32,8 @@ public struct ControlEvent: Hashable, Sendable {
         public static let roster = Kind(rawValue: "roster")
         /// The account was connected or disconnected.
         public static let account = Kind(rawValue: "account")
-        /// Some events are missing, or a stanza that was too large to be read (``ControlEvent/unreadBytes``). Comes unasked.
+        /// Some events are missing, or a stanza that was too large to be read (``ControlEvent/unreadBytes``). Comes
+        /// unasked.
         public static let gap = Kind(rawValue: "gap")
     }
 
@@ -43,8 +44,8 @@ public struct ControlEvent: Hashable, Sendable {
 
     /// What kind of thing happened.
     public var kind: Kind { Kind(rawValue: json.string("type") ?? "") }
-    /// Where it stands among the events of its account, for ``ControlClient/events(_:from:since:consumer:acknowledgement:)``;
-    /// `nil` of one that is not kept.
+    /// Where it stands among the events of its account, for
+    /// ``ControlClient/events(_:from:since:consumer:acknowledgement:)``; `nil` of one that is not kept.
     public var cursor: String? { json.string("cursor") }
     /// The bare address of the account.
     public var account: String? { json.string("account") }

@@ -4,8 +4,8 @@
 public struct ControlEvents: AsyncSequence, Sendable {
     /// What counts as dealt with, for a named consumer.
     public enum Acknowledgement: Hashable, Sendable {
-        /// An event, when the next one is asked for. It is noted when no other event waits, and at the latest after 64: so many
-        /// may come again after this program was killed.
+        /// An event, when the next one is asked for. It is noted when no other event waits, and at the latest after 64:
+        /// so many may come again after this program was killed.
         case automatic
         /// What ``ControlClient/acknowledge(_:by:)`` is called with.
         case manual

@@ -2,7 +2,8 @@
 
 internal import SocketIO
 
-/// Listens for one iteration over events: takes them in, over lost connections, and notes how far its consumer has come.
+/// Listens for one iteration over events: takes them in, over lost connections, and notes how far its consumer has
+/// come.
 final class EventReader: Sendable {
     /// After how many events at the latest it is noted how far the consumer has come; 64.
     static let maximumUnnoted = 64

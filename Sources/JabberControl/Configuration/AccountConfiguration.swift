@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One account of the configuration. The keys of its JSON object are the names of these properties; unknown keys are kept.
+/// One account of the configuration. The keys of its JSON object are the names of these properties; unknown keys are
+/// kept.
 package struct AccountConfiguration: Hashable, Sendable {
     /// How the connection is secured.
     package enum TLSMode: String, Hashable, Sendable, CaseIterable {
@@ -61,8 +62,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var resource: String?
     /// The presence priority, -128 to 127; absent: 0.
     package var priority: Int?
-    /// Whether the account may log in more weakly than before: with PLAIN after SCRAM, without channel binding after SCRAM
-    /// with it.
+    /// Whether the account may log in more weakly than before: with PLAIN after SCRAM, without channel binding after
+    /// SCRAM with it.
     package var allowPlain: Bool
     /// A program and its arguments whose first line of output is the password. No shell is involved.
     package var passwordCommand: [String]?
@@ -76,7 +77,8 @@ package struct AccountConfiguration: Hashable, Sendable {
     package var certificatePasswordCommand: [String]?
     /// That password itself.
     package var certificatePassword: String?
-    /// A program and its arguments whose first line of output is an access token (SASL OAUTHBEARER); asked at each login.
+    /// A program and its arguments whose first line of output is an access token (SASL OAUTHBEARER); asked at each
+    /// login.
     package var accessTokenCommand: [String]?
     /// The access token itself.
     package var accessToken: String?
@@ -92,8 +94,8 @@ package struct AccountConfiguration: Hashable, Sendable {
         unknown = [:]
     }
 
-    /// Puts another host in the place of the present one. The address of a WebSocket says it all: port and kind of TLS, which
-    /// were those of the host before, go.
+    /// Puts another host in the place of the present one. The address of a WebSocket says it all: port and kind of TLS,
+    /// which were those of the host before, go.
     package mutating func move(to host: String?) {
         self.host = host
         guard isOverWebSocket else { return }

@@ -4,8 +4,8 @@ package import SocketIO
 
 /// Where the daemons keep what belongs to one account, below the state folder.
 package struct AccountFiles: Hashable, Sendable {
-    /// Whose logins left something: the daemon that stays and the private ones each look like a program of their own to the
-    /// server.
+    /// Whose logins left something: the daemon that stays and the private ones each look like a program of their own to
+    /// the server.
     package enum LoginOwner: String, Sendable, CaseIterable {
         /// The daemon that stays.
         case daemon
@@ -41,7 +41,8 @@ package struct AccountFiles: Hashable, Sendable {
     /// The file with the invitations that the account has given out and accepted.
     package var invitations: String { "\(state)/invitations/\(name).json" }
 
-    /// The files with what was said that are there: the database, what belongs to it, and damaged ones that were set aside.
+    /// The files with what was said that are there: the database, what belongs to it, and damaged ones that were set
+    /// aside.
     package var history: [String] {
         let own = "\(name).db"
         let damaged = own + ".damaged-"

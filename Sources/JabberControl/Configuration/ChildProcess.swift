@@ -10,14 +10,15 @@ package struct ChildProcess: Sendable {
 
     /// Starts a program.
     ///
-    /// Signals that this program ignores or blocks are put back to their defaults; every descriptor above the given ones is
-    /// closed in the child.
+    /// Signals that this program ignores or blocks are put back to their defaults; every descriptor above the given
+    /// ones is closed in the child.
     ///
     /// - Parameters:
     ///   - words: The program, looked up in `PATH` when it has no slash, and its arguments.
     ///   - environment: The whole environment of the child.
     ///   - descriptors: Which descriptor of ours becomes which of the child's; others above 2 are closed.
-    ///   - ownGroup: Whether the child gets a process group of its own, so that Ctrl-C at the terminal does not reach it.
+    ///   - ownGroup: Whether the child gets a process group of its own, so that Ctrl-C at the terminal does not reach
+    ///     it.
     ///   - ownSession: Whether the child gets a session of its own, so that it outlives the terminal.
     /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when the program cannot be started.
     package init(

@@ -18,7 +18,8 @@ package struct SettingPath: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a path.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/notFound`` when there is no such setting, with what may be meant.
+    /// - Throws: `ControlError` with ``ControlErrorCode/notFound`` when there is no such setting, with what may be
+    ///   meant.
     package init(_ text: String) throws(ControlError) {
         let prefix = "accounts."
         let dot = text.utf8.lastIndex(of: UInt8(ascii: "."))
@@ -69,8 +70,8 @@ extension ConfigurationFile {
         return account.json[path.setting.key]
     }
 
-    /// Sets a value, or takes it away; the rest of the file's text stays, comments included. A file that would be wrong then is
-    /// not written.
+    /// Sets a value, or takes it away; the rest of the file's text stays, comments included. A file that would be wrong
+    /// then is not written.
     ///
     /// - Throws: `ControlError` with what would be wrong, as ``account(_:)``, or when the file cannot be written.
     package mutating func set(_ path: SettingPath, to value: JSONValue?) throws(ControlError) {

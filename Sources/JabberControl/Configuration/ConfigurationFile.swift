@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings: the user's `config.json` over the administrator's, and the accounts in `accounts/NAME.json` beside each.
+/// The settings: the user's `config.json` over the administrator's, and the accounts in `accounts/NAME.json` beside
+/// each.
 ///
 /// The files are JSON5: comments and trailing commas are welcome. Keys: `accounts` (an object of accounts by name),
-/// `defaultAccount` (a name), `notify` (whether messages are shown on the desktop). A file that holds a password must belong to the user and be 0600.
+/// `defaultAccount` (a name), `notify` (whether messages are shown on the desktop). A file that holds a password must
+/// belong to the user and be 0600.
 package struct ConfigurationFile: Sendable {
     /// The accounts by name, sorted; the user's hide the administrator's of the same name.
     package private(set) var accounts: [AccountConfiguration] = []
@@ -26,8 +28,9 @@ package struct ConfigurationFile: Sendable {
     /// - Parameters:
     ///   - paths: Where the files are.
     ///   - path: A file that stands in place of the user's and the administrator's (`--config`); it must exist.
-    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` (and line and column), `permissions`, `fileMissing`, when
-    ///   the settings file itself cannot be used. What is wrong with one account is in ``failures``.
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` (and line and column), `permissions`,
+    ///   `fileMissing`, when the settings file itself cannot be used. What is wrong with one account is in
+    ///   ``failures``.
     package init(paths: RuntimePaths, path: String? = nil) throws(ControlError) {
         self.path = path ?? paths.configFile
         if let path {

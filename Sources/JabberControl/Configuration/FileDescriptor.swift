@@ -14,8 +14,8 @@ package struct FileDescriptor: Sendable {
 
     /// Makes sure that descriptors 0 to 2 are taken, once and first of all.
     ///
-    /// Whoever starts a program with one of them closed makes its next socket that very number: what it prints would go to a
-    /// peer. Each is taken in the direction in which it is not used, so that using it fails as on a closed one.
+    /// Whoever starts a program with one of them closed makes its next socket that very number: what it prints would go
+    /// to a peer. Each is taken in the direction in which it is not used, so that using it fails as on a closed one.
     package static func occupyStandard() {
         for (number, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) < 0 {
             // The lowest number that is free, which is this one.
@@ -28,7 +28,8 @@ package struct FileDescriptor: Sendable {
     /// - Parameters:
     ///   - limit: The most bytes that are accepted.
     ///   - name: What is read, for the error's text.
-    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``, or ``ControlErrorCode/badData`` beyond the limit.
+    /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``, or ``ControlErrorCode/badData`` beyond the
+    ///   limit.
     package func readAll(limit: Int, name: String) throws(ControlError) -> [UInt8] {
         var bytes: [UInt8] = []
         while let piece = try readSome(name: name) {

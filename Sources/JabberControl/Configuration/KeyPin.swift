@@ -19,7 +19,8 @@ package enum KeyPin {
 
     /// What is wrong with a list of fingerprints.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/badData`` for one that is none, and for more than ``maximumPins``.
+    /// - Throws: `ControlError` with ``ControlErrorCode/badData`` for one that is none, and for more than
+    ///   ``maximumPins``.
     package static func list(_ texts: [String]) throws(ControlError) -> [String] {
         guard texts.count <= maximumPins else {
             throw ControlError(.badData, "more than \(maximumPins) keys are pinned")

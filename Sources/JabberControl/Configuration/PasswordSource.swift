@@ -3,10 +3,11 @@
 internal import Glibc
 internal import SocketIO
 
-/// Finds the password of an account where the daemon may look: systemd's credentials, the account's command, its settings.
+/// Finds the password of an account where the daemon may look: systemd's credentials, the account's command, its
+/// settings.
 ///
-/// The sources that need the user's side are the tool's: `--password-fd` comes before these, `JABBERCTL_PASSWORD` and the
-/// terminal after them. The tool hands over what it read with the method `session.password`.
+/// The sources that need the user's side are the tool's: `--password-fd` comes before these, `JABBERCTL_PASSWORD` and
+/// the terminal after them. The tool hands over what it read with the method `session.password`.
 package struct PasswordSource: Sendable {
     /// The longest password in bytes: 64 KiB.
     package static let maximumBytes = 64 << 10
@@ -46,7 +47,8 @@ package struct PasswordSource: Sendable {
 
     /// The access token of an account; `nil` when there is none anywhere. Blocks as ``password(of:)``.
     ///
-    /// Order: the credential `jabberctl-token.NAME`, the credential `jabberctl-token`, `accessTokenCommand`, `accessToken`.
+    /// Order: the credential `jabberctl-token.NAME`, the credential `jabberctl-token`, `accessTokenCommand`,
+    /// `accessToken`.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
     package func accessToken(of account: AccountConfiguration) throws(ControlError) -> String? {
@@ -55,8 +57,8 @@ package struct PasswordSource: Sendable {
         return try run(command, "the token command of account \"\(account.name)\"")
     }
 
-    /// The password of an account's certificate: what `certificatePasswordCommand` says, else `certificatePassword`; `nil` when
-    /// there is none. Blocks as ``password(of:)``.
+    /// The password of an account's certificate: what `certificatePasswordCommand` says, else `certificatePassword`;
+    /// `nil` when there is none. Blocks as ``password(of:)``.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
     package func certificatePassword(of account: AccountConfiguration) throws(ControlError) -> String? {
@@ -64,8 +66,8 @@ package struct PasswordSource: Sendable {
         return try run(command, "the certificate's password command of account \"\(account.name)\"")
     }
 
-    /// The password for an account's proxy: what `proxyPasswordCommand` says, else what is in the address itself; `nil` when
-    /// there is none. Blocks as ``password(of:)``.
+    /// The password for an account's proxy: what `proxyPasswordCommand` says, else what is in the address itself; `nil`
+    /// when there is none. Blocks as ``password(of:)``.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when a command fails.
     package func proxyPassword(of account: AccountConfiguration) throws(ControlError) -> String? {

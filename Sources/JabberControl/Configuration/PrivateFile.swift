@@ -88,14 +88,14 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file in one step: readers see the old one or the new one. The new one is 0600 whatever the umask, its folder
-    /// is made with 0700 when missing.
+    /// Replaces a file in one step: readers see the old one or the new one. The new one is 0600 whatever the umask, its
+    /// folder is made with 0700 when missing.
     ///
     /// - Parameters:
     ///   - bytes: What the file shall hold.
     ///   - path: The file.
-    ///   - followsLinks: Whether a symbolic link at the path stays, and the file that it leads to is replaced. A file with a
-    ///     secret takes the link's place: nobody else shall say where it is.
+    ///   - followsLinks: Whether a symbolic link at the path stays, and the file that it leads to is replaced. A file
+    ///     with a secret takes the link's place: nobody else shall say where it is.
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
     package static func write(_ bytes: [UInt8], to path: String, followsLinks: Bool = false) throws(ControlError) {
         let path = followsLinks ? try target(of: path) : path
@@ -143,8 +143,8 @@ package enum PrivateFile {
         PrivateFolder.containing(path)
     }
 
-    /// Does something while nobody else who asks for the same folder's turn does, in this process or another; waits for its
-    /// turn. The folder is made when missing.
+    /// Does something while nobody else who asks for the same folder's turn does, in this process or another; waits for
+    /// its turn. The folder is made when missing.
     ///
     /// On a file system that knows no locks (flock(2)) nothing is waited for.
     ///

@@ -36,7 +36,8 @@ package struct ProxyAddress: Hashable, Sendable {
 
     /// Reads an address. In name and password `%` and two digits stand for a byte (RFC 3986 §2.1).
     ///
-    /// - Parameter text: The address; `socks5h`, by which others say that names are looked up at the other end, is `socks5`.
+    /// - Parameter text: The address; `socks5h`, by which others say that names are looked up at the other end, is
+    ///   `socks5`.
     /// - Returns: `nil` when it is none.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maximumBytes, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),

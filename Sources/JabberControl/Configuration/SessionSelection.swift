@@ -80,8 +80,8 @@ package struct SessionSelection: Hashable, Sendable {
             || pins != nil || config != nil
     }
 
-    /// The account of some settings that this names by its name or address, or the one that is meant when it names none;
-    /// `nil` when there is none at all. Nothing is overridden.
+    /// The account of some settings that this names by its name or address, or the one that is meant when it names
+    /// none; `nil` when there is none at all. Nothing is overridden.
     ///
     /// - Throws: `ControlError` as ``ConfigurationFile/account(_:)`` and ``ConfigurationFile/implicitAccount()``.
     package func account(of configuration: ConfigurationFile) throws(ControlError) -> AccountConfiguration? {
@@ -91,8 +91,8 @@ package struct SessionSelection: Hashable, Sendable {
 
     /// The account that this selects, with the overrides put in.
     ///
-    /// With `jid` and without `account` no settings are needed; a configured account with that address is used when there is
-    /// one. The JID itself is not checked here.
+    /// With `jid` and without `account` no settings are needed; a configured account with that address is used when
+    /// there is one. The JID itself is not checked here.
     ///
     /// - Throws: `ControlError`: `accountNotFound`, `configuration`, `permissions`, `fileMissing`.
     package func resolve(paths: RuntimePaths) throws(ControlError) -> AccountConfiguration {

@@ -18,7 +18,8 @@ enum SettingsText {
         {
             return edited
         }
-        // Text that cannot be edited in place, such as one whose last entry would keep a comma too many, is written anew.
+        // Text that cannot be edited in place, such as one whose last entry would keep a comma too many, is written
+        // anew.
         return JSONValue.object(wanted).encodedPretty()
     }
 

@@ -3,14 +3,14 @@
 internal import Glibc
 package import SocketIO
 
-/// A lock that says who uses a file of the state folder. The lock's file stays: removing it would let two processes hold the
-/// lock of two files with the same name.
+/// A lock that says who uses a file of the state folder. The lock's file stays: removing it would let two processes
+/// hold the lock of two files with the same name.
 package enum StateLock {
     /// Takes a lock, without waiting. The folder is made when missing.
     ///
     /// - Parameter path: The file of the lock.
-    /// - Returns: What holds the lock for as long as it lives; `nil` when another process has it, or when there can be no such
-    ///   file.
+    /// - Returns: What holds the lock for as long as it lives; `nil` when another process has it, or when there can be
+    ///   no such file.
     package static func take(_ path: String) -> Descriptor? {
         guard (try? PrivateFile.makeFolder(PrivateFile.folder(of: path))) != nil else { return nil }
         let number = SystemCall.uninterrupted {

@@ -4,8 +4,8 @@ package import SocketIO
 
 /// The calling end of one control connection: calls methods, receives their events.
 ///
-/// Nothing is queued here: an event is handed to its call on the executor's queue, and while that call works on it nothing
-/// more is read, so that the daemon sees a slow reader as one.
+/// Nothing is queued here: an event is handed to its call on the executor's queue, and while that call works on it
+/// nothing more is read, so that the daemon sees a slow reader as one.
 package actor ControlCaller {
     private struct Call {
         let continuation: CheckedContinuation<Result<JSONValue, ControlError>, Never>
@@ -51,10 +51,10 @@ package actor ControlCaller {
     /// - Parameters:
     ///   - method: The command's name, such as `roster.add`.
     ///   - params: The parameters by name.
-    ///   - onEvent: Called on the executor's queue with each event of this call; `false` ends the call, whose answer is then
-    ///     `null`.
-    /// - Throws: `ControlError`: the daemon's answer, or the end of the connection; `cancelled` when the task was: the daemon is
-    ///   told to end the call then.
+    ///   - onEvent: Called on the executor's queue with each event of this call; `false` ends the call, whose answer is
+    ///     then `null`.
+    /// - Throws: `ControlError`: the daemon's answer, or the end of the connection; `cancelled` when the task was: the
+    ///   daemon is told to end the call then.
     package func call(
         _ method: String, _ params: JSONObject = [:], onEvent: (@Sendable (JSONValue) -> Bool)? = nil
     ) async throws(ControlError) -> JSONValue {

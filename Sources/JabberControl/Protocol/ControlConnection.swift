@@ -39,7 +39,8 @@ package final class ControlConnection: @unchecked Sendable {
     /// Messages on their way to the queue, and whether the peer has much to read already.
     private let load = Locked((underWay: 0, isCrowded: false))
     private var roomWaiters: [CheckedContinuation<Bool, Never>] = []
-    /// What waits behind a message in pieces, that first; and how many bytes of it belong to long messages, and to others.
+    /// What waits behind a message in pieces, that first; and how many bytes of it belong to long messages, and to
+    /// others.
     private var waiting: [ControlPieces] = []
     private var waitingBytes = (long: 0, short: 0)
     /// The message in pieces that is being read; `nil` where none is taken.
@@ -68,8 +69,8 @@ package final class ControlConnection: @unchecked Sendable {
         transport.start { [weak self] event in self?.received(event) }
     }
 
-    /// Sends a message; from any thread, in order. One that is too long for a line goes in pieces. In place of an answer that is
-    /// too long for that too goes an error; with any other such message the connection ends.
+    /// Sends a message; from any thread, in order. One that is too long for a line goes in pieces. In place of an
+    /// answer that is too long for that too goes an error; with any other such message the connection ends.
     package func send(_ message: ControlMessage) {
         load.withLock { $0.underWay += 1 }
         executor.queue.async {

@@ -16,7 +16,8 @@ public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     public var account: String?
     /// Where a connection failed: `host:port`, or the address of a WebSocket.
     public var endpoint: String?
-    /// The part of the way to a session in which it failed: `lookup`, `connection`, `tls`, `authentication` or `session`.
+    /// The part of the way to a session in which it failed: `lookup`, `connection`, `tls`, `authentication` or
+    /// `session`.
     public var phase: String?
 
     /// Makes an error; exit code and retry flag come from the table of codes.

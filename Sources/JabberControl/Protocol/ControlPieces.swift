@@ -2,10 +2,11 @@
 
 /// The lines of one message: its own, or, where that is longer than ``ControlFrame/maximumBytes``, pieces of it.
 ///
-/// A piece is the notification `piece` with a part of the long line as `text`; the one with `last` ends it. Pieces come one
-/// behind the other, and nothing in between. Whoever reads puts the texts together and has the line of the message.
+/// A piece is the notification `piece` with a part of the long line as `text`; the one with `last` ends it. Pieces come
+/// one behind the other, and nothing in between. Whoever reads puts the texts together and has the line of the message.
 struct ControlPieces: IteratorProtocol, Sendable {
-    /// Bytes of the long line in one piece: 256 KiB. In a string each takes two at most, since the line has no control character.
+    /// Bytes of the long line in one piece: 256 KiB. In a string each takes two at most, since the line has no control
+    /// character.
     static let pieceBytes = 256 << 10
 
     private var rest: ArraySlice<UInt8>
@@ -50,7 +51,8 @@ struct ControlPieceReader: Sendable {
     /// Takes a piece.
     ///
     /// - Returns: The line that it was the last of; `nil` when there is more to come.
-    /// - Throws: ``ControlFrameError`` for what is no piece, and for a line longer than ``ControlFrame/maximumLongBytes``.
+    /// - Throws: ``ControlFrameError`` for what is no piece, and for a line longer than
+    ///   ``ControlFrame/maximumLongBytes``.
     mutating func take(_ piece: ControlNotification) throws(ControlFrameError) -> [UInt8]? {
         guard let text = piece.params.string("text") else { throw .notMessage("a piece without a text", id: nil) }
         guard line.count + text.utf8.count <= ControlFrame.maximumLongBytes else {

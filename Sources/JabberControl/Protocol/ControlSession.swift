@@ -6,8 +6,8 @@ package import SocketIO
 package protocol ControlService: Sendable {
     /// Answers one request. Runs in a task of its own, which is cancelled when the client cancels the request or goes.
     ///
-    /// A method whose answer is a stream of events sends them with ``ControlSession/notify(_:of:)`` and returns when its task
-    /// is cancelled.
+    /// A method whose answer is a stream of events sends them with ``ControlSession/notify(_:of:)`` and returns when
+    /// its task is cancelled.
     func respond(to request: ControlRequest, in session: ControlSession) async throws(ControlError) -> JSONValue
 }
 
@@ -41,7 +41,8 @@ package actor ControlSession {
 
     /// Serves the client until it has gone; its requests are cancelled and have ended when this returns. Called once.
     package func run() async {
-        // Queued before the first event can be, so that the greeting is the first line even when a request is here already.
+        // Queued before the first event can be, so that the greeting is the first line even when a request is here
+        // already.
         connection.send(.notification(greeting.notification))
         connection.start { [weak self] event in
             self?.assumeIsolated { $0.received(event) }
@@ -53,7 +54,8 @@ package actor ControlSession {
     /// Whether the client has made a request yet; from any thread.
     nonisolated package var hasSpoken: Bool { spoken.withLock { $0 } }
 
-    /// Does something as soon as a running request was answered, once: what ends the connection must not overtake the answer.
+    /// Does something as soon as a running request was answered, once: what ends the connection must not overtake the
+    /// answer.
     package func whenAnswered(_ id: ControlID, _ action: @escaping @Sendable () -> Void) {
         guard running[id] != nil else { return action() }
         afterwards[id] = action

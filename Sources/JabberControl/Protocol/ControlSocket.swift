@@ -13,8 +13,8 @@ package enum ControlSocket {
     ///
     /// - Parameter path: The path of the socket.
     /// - Returns: A transport that was not started yet.
-    /// - Throws: `ControlError` with ``ControlErrorCode/daemonNotRunning`` when nobody listens there, or somebody else: passwords
-    ///   may go there.
+    /// - Throws: `ControlError` with ``ControlErrorCode/daemonNotRunning`` when nobody listens there, or somebody else:
+    ///   passwords may go there.
     package static func connect(to path: String) async throws(ControlError) -> SocketTransport {
         guard let address = SocketAddress(unixPath: path) else {
             throw ControlError(.daemonNotRunning, "\(TerminalText.line(path)) cannot be the path of a socket")

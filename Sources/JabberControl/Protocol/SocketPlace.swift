@@ -5,8 +5,8 @@ package import SocketIO
 
 /// The place of a control socket: its folder, and the lock beside it that says whether a daemon serves there.
 ///
-/// Whoever holds the lock may repair what a daemon that was killed has left. The lock's file stays: removing it would let two
-/// daemons hold the lock of two files with the same name.
+/// Whoever holds the lock may repair what a daemon that was killed has left. The lock's file stays: removing it would
+/// let two daemons hold the lock of two files with the same name.
 package struct SocketPlace: Sendable {
     /// How often a lock that is taken is tried again, 20 ms apart, for one who only looked at it.
     private static let lockAttempts = 10
@@ -24,8 +24,8 @@ package struct SocketPlace: Sendable {
     /// Takes the lock, makes the folder (0700) and removes a socket that nobody serves any more.
     ///
     /// - Returns: What holds the lock for as long as it lives.
-    /// - Throws: `ControlError`: `temporary` when a daemon runs there, `permissions` when the folder is not the user's alone,
-    ///   `inputOutput` when something else is in the way.
+    /// - Throws: `ControlError`: `temporary` when a daemon runs there, `permissions` when the folder is not the user's
+    ///   alone, `inputOutput` when something else is in the way.
     package func take() throws(ControlError) -> Descriptor {
         try checkFolder()
         let lock = try takeLock()

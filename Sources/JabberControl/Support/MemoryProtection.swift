@@ -4,8 +4,8 @@ internal import Glibc
 
 /// What a process with secrets in its memory does before it reads the first of them.
 package enum MemoryProtection {
-    /// No core file, whatever ends the process, no look into its memory by other programs of the same user, and no report of a
-    /// crash that shows some of it.
+    /// No core file, whatever ends the process, no look into its memory by other programs of the same user, and no
+    /// report of a crash that shows some of it.
     package static func apply() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)

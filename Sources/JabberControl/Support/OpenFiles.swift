@@ -2,13 +2,14 @@
 
 internal import Glibc
 
-/// How many files a process may have open. With too few of them the platform's event loop ends the process without a word.
+/// How many files a process may have open. With too few of them the platform's event loop ends the process without a
+/// word.
 package enum OpenFiles {
     /// The least number that a program of ours begins with: 32.
     package static let minimumFiles = 32
 
-    /// Makes sure that there is room for the event loop, a connection and what comes with it; raises the process's own limit as
-    /// far as that is allowed.
+    /// Makes sure that there is room for the event loop, a connection and what comes with it; raises the process's own
+    /// limit as far as that is allowed.
     ///
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput`` when there is no room, with what to do.
     package static func makeRoom() throws(ControlError) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes text from the network safe for a terminal: what could move the cursor, hide or reorder text is shown as `\u{hex}`.
+/// Makes text from the network safe for a terminal: what could move the cursor, hide or reorder text is shown as
+/// `\u{hex}`.
 ///
 /// All that the tool and the daemon show to people goes through here, their logs included.
 package enum TerminalText {
@@ -17,8 +18,8 @@ package enum TerminalText {
         clean(text, isBlock: true)
     }
 
-    /// A JSON text for a terminal: inside strings, which alone can hold such characters, they become the escapes of JSON.
-    /// Its meaning is the same.
+    /// A JSON text for a terminal: inside strings, which alone can hold such characters, they become the escapes of
+    /// JSON. Its meaning is the same.
     package static func json(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
         let scalars = Array(text.unicodeScalars)

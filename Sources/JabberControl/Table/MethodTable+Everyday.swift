@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MethodTable {
-    /// How many recipients one `send` may have; 1,000. Their results must fit into one line of the control protocol, or a
-    /// caller would not know that the messages have left.
+    /// How many recipients one `send` may have; 1,000. Their results must fit into one line of the control protocol, or
+    /// a caller would not know that the messages have left.
     package static let maximumRecipients = 1_000
 
     /// `online`, `send`, `listen`, and what is said about messages.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MethodTable {
-    /// `ping`, `version-of`, `time`, `last`, `disco`, `adhoc …`, `diag`, `bugreport`, `raw`, `completion`, `help`, `version`.
+    /// `ping`, `version-of`, `time`, `last`, `disco`, `adhoc …`, `diag`, `bugreport`, `raw`, `completion`, `help`,
+    /// `version`.
     static var tools: [CommandSpec] {
         [ping, versionOf, time, last, disco] + adHoc + [diag, bugReport, raw, completion, help, version]
     }

@@ -2,9 +2,9 @@
 
 /// The control protocol as JSON Schema (draft 2020-12), made of the table of commands.
 ///
-/// `$defs` has, for each method, `METHOD.params` and `METHOD.result`, of those with events `METHOD.event`; the parameters of
-/// notifications (`hello`, `event`, `goodbye`, `piece`, `cancel`); `error`, `request`, `response` and `notification`. A key that the
-/// schema does not name is allowed: new ones may appear.
+/// `$defs` has, for each method, `METHOD.params` and `METHOD.result`, of those with events `METHOD.event`; the
+/// parameters of notifications (`hello`, `event`, `goodbye`, `piece`, `cancel`); `error`, `request`, `response` and
+/// `notification`. A key that the schema does not name is allowed: new ones may appear.
 package enum ProtocolSchema {
     /// The document.
     package static var document: JSONObject {

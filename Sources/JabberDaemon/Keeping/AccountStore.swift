@@ -5,8 +5,8 @@ internal import SocketIO
 internal import XMPP
 internal import XMPPStorage
 
-/// What a daemon that stays keeps of one account, in one database: the session, so that it can be resumed after the process was
-/// killed; what waits to be sent; what was said; and what happened, for those who listen.
+/// What a daemon that stays keeps of one account, in one database: the session, so that it can be resumed after the
+/// process was killed; what waits to be sent; what was said; and what happened, for those who listen.
 ///
 /// It is told of every step of the session, and keeps what arrives in the transaction that counts it.
 final class AccountStore: Sendable {
@@ -87,7 +87,8 @@ final class AccountStore: Sendable {
         }
         do throws(StorageError) {
             let database = try await Database(at: path)
-            // Gives a new journal its first cursor: whoever asks before the first event is told of what comes, not of a gap.
+            // Gives a new journal its first cursor: whoever asks before the first event is told of what comes, not of a
+            // gap.
             let last = try await EventJournal(database).append([])
             return AccountStore(database, of: account, lock: lock, last: last, intake: intake)
         } catch {
@@ -95,8 +96,8 @@ final class AccountStore: Sendable {
         }
     }
 
-    /// Puts a message into the outbox and into the archive, that to a room into the outbox alone: it was said when the room has
-    /// sent it back. Returns when it is on the disk.
+    /// Puts a message into the outbox and into the archive, that to a room into the outbox alone: it was said when the
+    /// room has sent it back. Returns when it is on the disk.
     ///
     /// - Returns: How it is kept: as before where its id and addressee are known.
     /// - Throws: `ControlError`; nothing was kept then.
@@ -172,7 +173,8 @@ extension AccountStore: StreamStateStore {
 }
 
 extension ArchivedMessage {
-    /// A message that is posted here; `nil` for one with nothing to read, such as a retraction with its words for others.
+    /// A message that is posted here; `nil` for one with nothing to read, such as a retraction with its words for
+    /// others.
     init?(posted message: Message, by account: JID, at moment: DateTime = .now) {
         var message = message
         message.from = account.bare

@@ -5,11 +5,11 @@ internal import SocketIO
 internal import XMPP
 internal import XMPPStorage
 
-/// What arrives on an account's stream, on its way to the disk: what each message means to those who listen and to the archive
-/// is noted while it is routed, and written in the transaction that counts the message.
+/// What arrives on an account's stream, on its way to the disk: what each message means to those who listen and to the
+/// archive is noted while it is routed, and written in the transaction that counts the message.
 ///
-/// It is told of messages in the order in which they arrive, and of those that are to be written in the same order; between two
-/// connections some may be left out, which come again on the next.
+/// It is told of messages in the order in which they arrive, and of those that are to be written in the same order;
+/// between two connections some may be left out, which come again on the next.
 final class Intake: Sendable {
     /// What a message means.
     struct Record: Sendable {
@@ -31,8 +31,8 @@ final class Intake: Sendable {
         var error: StanzaError?
     }
 
-    /// Which events are kept for those who listen later. The others tell how things stand, and are of no use when they stand
-    /// otherwise.
+    /// Which events are kept for those who listen later. The others tell how things stand, and are of no use when they
+    /// stand otherwise.
     static let keptTypes: Set = [
         "message", "receipt", "marker", "reaction", "retraction", "invitation", "roster", "account", "gap",
     ]
@@ -107,7 +107,8 @@ final class Intake: Sendable {
             let chat = ChatMessage(line.message, account: account)
             let entry = ArchivedMessage(
                 chat, keeper: room.jid, isOutgoing: line.isOwn, isUnread: !line.isHistory)
-            // What a room tells of its past at each entrance is known by the name that the room has given it, or not at all.
+            // What a room tells of its past at each entrance is known by the name that the room has given it, or not at
+            // all.
             record.messages = [entry].compactMap { $0 }.filter { !line.isHistory || $0.archiveID != nil }
             // What the room has sent back has arrived there (XEP-0045 §7.4).
             if line.isOwn, let id = line.message.originID ?? line.message.id {
@@ -192,7 +193,8 @@ final class Intake: Sendable {
         return try journal.append(record.events.map(Self.bytes), on: connection)
     }
 
-    /// In a room a message is marked by the name that the room has given it (XEP-0333 §4.2), and not by who has sent it.
+    /// In a room a message is marked by the name that the room has given it (XEP-0333 §4.2), and not by who has sent
+    /// it.
     private func noteSeen(_ mark: Mark, of account: JID, on connection: SQLiteConnection) throws(StorageError) {
         guard mark.from.isFull,
             let own = try MessageArchive.outgoing(mark.id, by: mark.from.bare, of: account, on: connection),

@@ -98,8 +98,8 @@ final class Delivery: Sendable {
         }
     }
 
-    /// A round trip: the server handles stanzas in order, so it has handled the messages, and a bounce of its own has come
-    /// before. Other servers get a little longer.
+    /// A round trip: the server handles stanzas in order, so it has handled the messages, and a bounce of its own has
+    /// come before. Other servers get a little longer.
     ///
     /// - Returns: Why it is not known whether the server has the messages.
     private func waitForServer(_ recipients: [JID]) async -> ControlError? {

@@ -4,7 +4,8 @@ internal import JabberControl
 internal import SocketIO
 internal import XMPP
 
-/// `diag`: what a domain's service looks like from here, and the way to a session there, step by step, on a stream of its own.
+/// `diag`: what a domain's service looks like from here, and the way to a session there, step by step, on a stream of
+/// its own.
 enum DiagnosisMethod {
     /// The part of the caller's time that goes to looking; the rest is left for telling, on a machine that is busy too.
     private static let share = 0.75

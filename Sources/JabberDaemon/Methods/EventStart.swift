@@ -61,8 +61,8 @@ struct EventStart: Sendable {
         return consumer == nil
     }
 
-    /// The event after which to begin. A named consumer begins where it has stopped, unless something else is asked for; one that
-    /// is not known is known from then on, as one that has dealt with everything up to there.
+    /// The event after which to begin. A named consumer begins where it has stopped, unless something else is asked
+    /// for; one that is not known is known from then on, as one that has dealt with everything up to there.
     func cursor(in journal: EventJournal, now: Int64) async throws(StorageError) -> Int64 {
         let known: Int64? = if let consumer { try await journal.position(of: consumer) } else { nil }
         let start: Int64

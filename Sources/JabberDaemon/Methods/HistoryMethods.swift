@@ -56,8 +56,8 @@ enum HistoryMethods {
 
     /// Asks the archive of the account, or that of a room (XEP-0313).
     ///
-    /// - Returns: What is a message, and whether the archive has no more that was asked for: a page may hold less than was
-    ///   asked for, and stanzas that are none.
+    /// - Returns: What is a message, and whether the archive has no more that was asked for: a page may hold less than
+    ///   was asked for, and stanzas that are none.
     private static func remote(
         _ query: ArchiveQuery, _ jid: JID, _ call: MethodCall, _ session: AccountSession
     ) async throws(ControlError) -> (messages: [JSONObject], isWhole: Bool) {

@@ -183,7 +183,8 @@ final class Listener: Sendable {
     /// - Returns: Whether to go on.
     private func entersRoom() async -> Bool {
         guard !Task.isCancelled else { return false }
-        // A task of its own: there may be enough events before the door has closed behind the account, and who is in leaves.
+        // A task of its own: there may be enough events before the door has closed behind the account, and who is in
+        // leaves.
         let entering = Task { [self] () -> Result<RoomVisit?, ControlError> in
             guard let room = filter.room else { return .success(nil) }
             do throws(ControlError) {
@@ -254,7 +255,8 @@ final class Listener: Sendable {
         return true
     }
 
-    /// Offers an event that is not kept: at once, or as soon as the caller takes it; meanwhile a later one takes its place.
+    /// Offers an event that is not kept: at once, or as soon as the caller takes it; meanwhile a later one takes its
+    /// place.
     func tell(_ event: JSONObject) {
         guard filter.passes(event) else { return }
         let (isNow, begins) = backlog.withLock { backlog -> (Bool, Bool) in

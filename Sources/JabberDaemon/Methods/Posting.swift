@@ -5,8 +5,8 @@ internal import SocketIO
 internal import XMPP
 internal import XMPPStorage
 
-/// Messages that go through the outbox of a session that is held open: they are on the disk before they are sent, and go out
-/// when the session is connected, in order and once.
+/// Messages that go through the outbox of a session that is held open: they are on the disk before they are sent, and
+/// go out when the session is connected, in order and once.
 struct Posting: Sendable {
     /// How long is waited where the caller sets no limit.
     static let longestWait: Duration = .seconds(30)

@@ -5,8 +5,8 @@ internal import XMPP
 
 /// `account register`: an account that is made in band (XEP-0077), with an invitation where there is one (XEP-0445).
 ///
-/// Without `submit` the server is asked what it wants to know, and the connection stays open under the name `registration`, so
-/// that the answers belong to the questions.
+/// Without `submit` the server is asked what it wants to know, and the connection stays open under the name
+/// `registration`, so that the answers belong to the questions.
 enum RegisterMethod {
     static func run(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let desk = call.daemon.registrations

@@ -4,7 +4,8 @@ internal import JabberControl
 internal import SocketIO
 internal import XMPP
 
-/// Messages to rooms: said where the account is in the room, or comes in for it, and done when the room sends them back.
+/// Messages to rooms: said where the account is in the room, or comes in for it, and done when the room sends them
+/// back.
 enum RoomDelivery {
     /// How long a room may take to send a message back where the caller sets no limit.
     static let reflectionWindow: Duration = .seconds(10)

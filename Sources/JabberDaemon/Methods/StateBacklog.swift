@@ -2,8 +2,8 @@
 
 internal import JabberControl
 
-/// Events that are not kept, for a caller who does not take them as fast as they come. Of those that tell how things stand,
-/// presence and who types, the latest of each address takes the place of those before it.
+/// Events that are not kept, for a caller who does not take them as fast as they come. Of those that tell how things
+/// stand, presence and who types, the latest of each address takes the place of those before it.
 struct StateBacklog: Sendable {
     /// How many may wait; 1,000. What comes on top is missing, and the caller is told that something is.
     static let maximumWaiting = 1_000

@@ -33,8 +33,8 @@ enum SubscriptionMethods {
         let jid = try call.parameters.requiredJID("jid").bare
         let session = try await call.session
         let stream = try await session.withRoster()
-        // A server drops an answer to no request without a word (RFC 6121 §3.1.5): the list tells, asked for anew as the
-        // push may be late.
+        // A server drops an answer to no request without a word (RFC 6121 §3.1.5): the list tells, asked for anew as
+        // the push may be late.
         if !isAccepted(await stream.contact(jid)) {
             _ = try await session.step { () throws(XMPPError) in try await stream.requestRoster() }
         }
@@ -119,7 +119,8 @@ enum SubscriptionMethods {
         return result
     }
 
-    /// Waits until the server has told of the requests that wait: they come with the initial presence (RFC 6121 §3.1.3).
+    /// Waits until the server has told of the requests that wait: they come with the initial presence (RFC 6121
+    /// §3.1.3).
     private static func gatherRequests(_ session: AccountSession, _ stream: XMPPStream) async throws(ControlError) {
         try await lookForRequests(session, stream)
         let settle: Duration = .milliseconds(OnlineMethod.defaultSettle)
@@ -150,10 +151,10 @@ enum SubscriptionMethods {
         return result
     }
 
-    /// Sends the presence that makes the server tell of requests. Some servers do so only from priority 0 on, which also
-    /// makes them send the messages that they have kept, and those would be lost here. Where the server lets a client ask
-    /// for kept messages, asking how many there are keeps them where they are (XEP-0013 §2.2), and priority 0 lasts no
-    /// longer than the next stanza.
+    /// Sends the presence that makes the server tell of requests. Some servers do so only from priority 0 on, which
+    /// also makes them send the messages that they have kept, and those would be lost here. Where the server lets a
+    /// client ask for kept messages, asking how many there are keeps them where they are (XEP-0013 §2.2), and priority
+    /// 0 lasts no longer than the next stanza.
     private static func lookForRequests(
         _ session: AccountSession, _ stream: XMPPStream
     ) async throws(ControlError) {

@@ -85,8 +85,8 @@ struct AccountBook: Sendable {
 
     /// The session of the account that a request is for.
     ///
-    /// - Throws: `ControlError` when there is no such account, when its settings are unusable, or when the request brings
-    ///   settings of its own, which are not those of a session that others share.
+    /// - Throws: `ControlError` when there is no such account, when its settings are unusable, or when the request
+    ///   brings settings of its own, which are not those of a session that others share.
     func session(for selection: SessionSelection) throws(ControlError) -> AccountSession {
         guard !selection.bringsSettings, selection.account == nil || selection.jid == nil else {
             throw ControlError(

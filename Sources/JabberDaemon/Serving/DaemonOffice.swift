@@ -41,11 +41,11 @@ extension Daemon {
         }
     }
 
-    /// Reads the settings again. Accounts that are as they were keep their sessions, and those of them that had given up
-    /// are tried again; others are ended and begun.
+    /// Reads the settings again. Accounts that are as they were keep their sessions, and those of them that had given
+    /// up are tried again; others are ended and begun.
     ///
-    /// - Throws: `ControlError` when the settings are wrong; then those in force stay so: of all accounts, or of the one whose
-    ///   settings are wrong.
+    /// - Throws: `ControlError` when the settings are wrong; then those in force stay so: of all accounts, or of the
+    ///   one whose settings are wrong.
     func reload() async throws(ControlError) {
         guard let office, book != nil, !isEnding else { return }
         let configuration = try ConfigurationFile(paths: environment.paths, path: office.settings)
@@ -67,8 +67,8 @@ extension Daemon {
 
     /// Makes sure that who takes this daemon's place gets along with the settings as well as this one does.
     ///
-    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when it would not begin, or would lose a session that
-    ///   this one has.
+    /// - Throws: `ControlError` with ``ControlErrorCode/configuration`` when it would not begin, or would lose a
+    ///   session that this one has.
     func checkSuccessor() throws(ControlError) {
         guard let office, let book else { return }
         do throws(ControlError) {

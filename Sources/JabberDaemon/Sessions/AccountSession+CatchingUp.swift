@@ -5,14 +5,15 @@ internal import XMPP
 internal import XMPPStorage
 
 extension AccountSession {
-    /// How many messages of the archive are taken in at the beginning of a session; 5,000. The rest is there to be asked for.
+    /// How many messages of the archive are taken in at the beginning of a session; 5,000. The rest is there to be
+    /// asked for.
     static let maximumCaughtUp = 5_000
     /// How many are asked for at once.
     private static let pageSize = 100
 
-    /// Takes in what the archive of the account has got since the last session (XEP-0313): messages that were sent while nobody was
-    /// here and that no other way brings, in order, and none twice (XEP-0359). Where nothing is known that the archive has,
-    /// there is nothing to begin after.
+    /// Takes in what the archive of the account has got since the last session (XEP-0313): messages that were sent
+    /// while nobody was here and that no other way brings, in order, and none twice (XEP-0359). Where nothing is known
+    /// that the archive has, there is nothing to begin after.
     ///
     /// An archive that fails is passed over, and said to be: the session is of use without it.
     ///
@@ -24,8 +25,9 @@ extension AccountSession {
         }
     }
 
-    /// Takes in what was said meanwhile in the rooms that the user was in, where their archives tell (XEP-0313 §6.2). To be done
-    /// before they are entered again: what a room tells then of its past is known already, and what comes is newer.
+    /// Takes in what was said meanwhile in the rooms that the user was in, where their archives tell (XEP-0313 §6.2).
+    /// To be done before they are entered again: what a room tells then of its past is known already, and what comes is
+    /// newer.
     ///
     /// - Throws: `ControlError` as ``catchUp(on:)``.
     func catchUpRooms(on stream: XMPPStream) async throws(ControlError) {

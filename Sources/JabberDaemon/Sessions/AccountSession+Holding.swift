@@ -4,14 +4,15 @@ internal import JabberControl
 internal import XMPP
 
 extension AccountSession {
-    /// Begins to hold the session open in the place of others, which have what is kept of the account until they are closed.
+    /// Begins to hold the session open in the place of others, which have what is kept of the account until they are
+    /// closed.
     func hold(after others: [AccountSession]) {
         predecessors += others
         hold()
     }
 
-    /// Begins to hold the session open: logs in, and comes back whenever the connection is lost, after a time that grows and
-    /// is drawn by lot (RFC 6120 §3.3). From then on no method logs in by itself.
+    /// Begins to hold the session open: logs in, and comes back whenever the connection is lost, after a time that
+    /// grows and is drawn by lot (RFC 6120 §3.3). From then on no method logs in by itself.
     ///
     /// A holder that waits or has given up begins again at once; one that is connected or connecting goes on.
     func hold() {
@@ -26,14 +27,15 @@ extension AccountSession {
         holding?.holder = Task { [weak self] in await self?.keepHolding(life) }
     }
 
-    /// Begins again at once where what is kept of the session could not be opened: its owner may have made room, or have put
-    /// the file's mode right.
+    /// Begins again at once where what is kept of the session could not be opened: its owner may have made room, or
+    /// have put the file's mode right.
     func holdAgainWithoutStore() {
         guard let holding, holding.lacksStore, [.waiting, .failed].contains(holding.status.phase) else { return }
         hold()
     }
 
-    /// The machine has got an address or a route, or was asleep: what failed may succeed now, and what looks alive be dead.
+    /// The machine has got an address or a route, or was asleep: what failed may succeed now, and what looks alive be
+    /// dead.
     func networkChanged() async {
         switch holding?.status.phase {
         case .waiting: hold()
@@ -100,7 +102,8 @@ extension AccountSession {
 
     /// Tells of the sessions that the holder has, until it gives up or the task is cancelled.
     ///
-    /// - Throws: `ControlError` when the session has failed, was disconnected by its user, or is not connected to begin with.
+    /// - Throws: `ControlError` when the session has failed, was disconnected by its user, or is not connected to begin
+    ///   with.
     func followHolder(
         _ change: @escaping @Sendable (ConnectionChange) async -> Void
     ) async throws(ControlError) {

@@ -8,7 +8,8 @@ extension AccountSession {
     /// How long after a failure of the store what waits to be sent is tried again.
     private static let sendingRetryDelay: Duration = .seconds(5)
 
-    /// What is kept of the session; it is opened when it is first asked for, and stays open until the session is closed.
+    /// What is kept of the session; it is opened when it is first asked for, and stays open until the session is
+    /// closed.
     ///
     /// - Throws: `ControlError` when it cannot be: then the session cannot be held open.
     func openStore() async throws(ControlError) -> AccountStore {

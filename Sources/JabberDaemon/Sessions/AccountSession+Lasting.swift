@@ -14,8 +14,8 @@ enum ConnectionChange: Sendable {
 }
 
 extension AccountSession {
-    /// Keeps the session up until the task is cancelled: comes back when the connection is lost, after a time that grows
-    /// and is drawn by lot (RFC 6120 §3.3). One that is held open anyway is only followed.
+    /// Keeps the session up until the task is cancelled: comes back when the connection is lost, after a time that
+    /// grows and is drawn by lot (RFC 6120 §3.3). One that is held open anyway is only followed.
     ///
     /// - Parameters:
     ///   - priority: The presence priority; below zero no messages are drawn to the session.

@@ -4,8 +4,8 @@ internal import JabberControl
 internal import XMPP
 
 extension AccountSession {
-    /// A session with roster and the presence that was wanted last, for who holds it open: the one before, where the server
-    /// has it still.
+    /// A session with roster and the presence that was wanted last, for who holds it open: the one before, where the
+    /// server has it still.
     func bringOnline() async throws(ControlError) -> XMPPStream {
         do throws(ControlError) {
             _ = try await openStore()

@@ -16,8 +16,8 @@ struct RoomVisits: Sendable {
     var announced: [JID: Int] = [:]
 }
 
-/// The rooms of a session that is held open: they are entered again after a restart, and where something waits to be said in one
-/// that the account is not in, it comes in for that.
+/// The rooms of a session that is held open: they are entered again after a restart, and where something waits to be
+/// said in one that the account is not in, it comes in for that.
 extension AccountSession {
     /// How long a room is waited for that has sent back what was said, before it is left.
     private static let visitWindow: Duration = .seconds(10)
@@ -41,7 +41,8 @@ extension AccountSession {
         }
     }
 
-    /// The account is about to enter a room to stay: whoever came in only to say something no longer leaves, or has left.
+    /// The account is about to enter a room to stay: whoever came in only to say something no longer leaves, or has
+    /// left.
     func willStay(in room: JID) async {
         visits.rooms.remove(room)
         await visits.departures[room]?.value
@@ -138,7 +139,8 @@ extension AccountSession {
         await endVisit(to: room)
     }
 
-    /// Does something that ends in a message to a room: nobody leaves the room meanwhile for having nothing to say there.
+    /// Does something that ends in a message to a room: nobody leaves the room meanwhile for having nothing to say
+    /// there.
     func announcing<Outcome: Sendable>(
         _ room: JID, _ work: () async throws(ControlError) -> Outcome
     ) async throws(ControlError) -> Outcome {

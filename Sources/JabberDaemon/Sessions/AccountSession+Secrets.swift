@@ -55,8 +55,8 @@ extension AccountConfiguration {
 }
 
 extension AccountSession {
-    /// The access token of the moment: the one that the user gave; one that a command prints is asked for at each login, as
-    /// such tokens do not last.
+    /// The access token of the moment: the one that the user gave; one that a command prints is asked for at each
+    /// login, as such tokens do not last.
     func findAccessToken() async throws(ControlError) -> Password? {
         if let token { return token }
         let (passwords, account) = (passwords, account)
@@ -99,8 +99,8 @@ extension AccountSession {
 
     /// Goes on with a session whose connection was lost.
     ///
-    /// - Returns: `nil` where the access token was refused that the stream had: a stream with a new one may go on with the
-    ///   session.
+    /// - Returns: `nil` where the access token was refused that the stream had: a stream with a new one may go on with
+    ///   the session.
     func comeBackOrRenew(_ stream: XMPPStream) async throws(ControlError) -> XMPPStream? {
         do throws(ControlError) {
             return try await comeBack(stream)

@@ -5,8 +5,8 @@ internal import SocketIO
 internal import XMPP
 internal import XMPPStorage
 
-/// One account's session: logs in when a method first needs it, keeps the stream, and does no more than was asked for, so
-/// that sending a message costs neither the roster nor presence.
+/// One account's session: logs in when a method first needs it, keeps the stream, and does no more than was asked for,
+/// so that sending a message costs neither the roster nor presence.
 actor AccountSession {
     /// The account.
     nonisolated let account: AccountConfiguration
@@ -84,8 +84,8 @@ actor AccountSession {
     /// - Parameters:
     ///   - account: The account.
     ///   - environment: What the daemon knows of the world around it.
-    ///   - owner: As what to log in to an account of the settings; `nil` for one that is not in them, about which nothing is
-    ///     kept.
+    ///   - owner: As what to log in to an account of the settings; `nil` for one that is not in them, about which
+    ///     nothing is kept.
     /// - Throws: `ControlError` when the account's settings are unusable.
     init(
         _ account: AccountConfiguration, environment: DaemonEnvironment, as owner: LoginMemoryFile.Owner? = nil
@@ -133,10 +133,11 @@ actor AccountSession {
     ///
     /// - Parameters:
     ///   - isLasting: Whether the session is to be kept for long: Stream Management (XEP-0198) is then worth its cost.
-    ///   - asHolder: Whether the caller is the one that holds the session open. Nobody else logs in for one that is held.
+    ///   - asHolder: Whether the caller is the one that holds the session open. Nobody else logs in for one that is
+    ///     held.
     /// - Throws: `ControlError` with the reason, ``ControlErrorCode/passwordNeeded`` when no password is to be had, and
-    ///   ``ControlErrorCode/cancelled`` when the caller's task was cancelled meanwhile: nothing is to be done any more for somebody
-    ///   who has been told that the time was up.
+    ///   ``ControlErrorCode/cancelled`` when the caller's task was cancelled meanwhile: nothing is to be done any more
+    ///   for somebody who has been told that the time was up.
     func established(isLasting: Bool = false, asHolder: Bool = false) async throws(ControlError) -> XMPPStream {
         let stream = try await loggedIn(isLasting: isLasting, asHolder: asHolder)
         guard !Task.isCancelled else { throw ControlError(.cancelled, "the request was cancelled", account: name) }
@@ -305,10 +306,11 @@ actor AccountSession {
         notice?("\(account.name): \(text)")
     }
 
-    /// Ends the stream in good order: at most 5 seconds (the library's limit). Whoever asks for it meanwhile waits for the same
-    /// end.
+    /// Ends the stream in good order: at most 5 seconds (the library's limit). Whoever asks for it meanwhile waits for
+    /// the same end.
     ///
-    /// - Parameter leavesSession: Whether only the connection ends, and the session stays for the process that comes next.
+    /// - Parameter leavesSession: Whether only the connection ends, and the session stays for the process that comes
+    ///   next.
     func close(leavingSession leavesSession: Bool = false) async {
         isClosed = true
         let task = closing ?? Task { await end(leavingSession: leavesSession) }

@@ -4,7 +4,8 @@ internal import JabberControl
 internal import SocketIO
 internal import XMPP
 
-/// The invitations of one configured account (XEP-0379), in a file that only the user can read: what is in it lets people in.
+/// The invitations of one configured account (XEP-0379), in a file that only the user can read: what is in it lets
+/// people in.
 actor InvitationFile {
     private let path: String
 

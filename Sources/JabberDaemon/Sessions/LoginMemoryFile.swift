@@ -6,9 +6,9 @@ internal import XMPP
 
 /// What the logins of one configured account leave for the next, in a file that only the user can read.
 ///
-/// The daemon that stays and the private ones each look like a program of their own to the server: with one name for both, a
-/// command would end the daemon's session. Of the private ones, the first takes the file; another one that runs at the same
-/// time begins without a memory, and leaves none.
+/// The daemon that stays and the private ones each look like a program of their own to the server: with one name for
+/// both, a command would end the daemon's session. Of the private ones, the first takes the file; another one that runs
+/// at the same time begins without a memory, and leaves none.
 actor LoginMemoryFile: LoginMemoryStore {
     /// Whose memory it is.
     typealias Owner = AccountFiles.LoginOwner
@@ -56,8 +56,8 @@ actor LoginMemoryFile: LoginMemoryStore {
     /// - Parameters:
     ///   - files: The account's files.
     ///   - jid: Its bare address.
-    ///   - includingProofs: Whether to forget too how strong the logins have been, which keys the server had, and what it
-    ///     offered.
+    ///   - includingProofs: Whether to forget too how strong the logins have been, which keys the server had, and what
+    ///     it offered.
     /// - Returns: How many tokens there were.
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
     static func forget(_ files: AccountFiles, _ jid: JID, includingProofs: Bool) throws(ControlError) -> Int {
@@ -80,8 +80,8 @@ actor LoginMemoryFile: LoginMemoryStore {
 
     // MARK: The file
 
-    /// What a file holds about an account; `nil` when there is none, when others could have read or written it, or when it
-    /// is about another account that had the name before.
+    /// What a file holds about an account; `nil` when there is none, when others could have read or written it, or when
+    /// it is about another account that had the name before.
     private static func read(_ path: String, _ account: JID) -> LoginMemory? {
         guard let contents = try? PrivateFile.read(path),
             (try? PrivateFile.requireSecret(contents, at: path)) != nil,
@@ -128,7 +128,8 @@ actor LoginMemoryFile: LoginMemoryStore {
         return offered
     }
 
-    /// Bytes of features that are kept until the next login; 65,536, twenty times what usual servers have. Larger ones are learnt anew.
+    /// Bytes of features that are kept until the next login; 65,536, twenty times what usual servers have. Larger ones
+    /// are learnt anew.
     private static let maximumFeatureBytes = 65_536
 
     private static func written(_ features: StreamFeatures?) -> JSONValue? {

@@ -3,7 +3,8 @@
 internal import SocketIO
 internal import XMPP
 
-/// What the daemon notes of an account beside what the stream knows: the own other resources, and who asks for a subscription.
+/// What the daemon notes of an account beside what the stream knows: the own other resources, and who asks for a
+/// subscription.
 final class SessionNotes: Sendable {
     /// A subscription request without an answer (RFC 6121 §3.1.3).
     struct SubscriptionRequest: Sendable, Hashable {

@@ -4,8 +4,8 @@ package import JabberControl
 package import XMPP
 
 extension ControlError {
-    /// A failure of the library as the control protocol tells it: each code of ``XMPPError`` has its place in the table of
-    /// exit codes.
+    /// A failure of the library as the control protocol tells it: each code of ``XMPPError`` has its place in the table
+    /// of exit codes.
     ///
     /// - Parameter account: The bare JID that it happened to.
     package init(_ error: XMPPError, account: String? = nil) {

@@ -6,8 +6,8 @@ internal import JabberControl
 internal import SocketIO
 internal import XMPP
 
-/// Shows messages that come on the user's desktop, where there is one and the settings ask for it. Whoever tells it of a message
-/// never waits.
+/// Shows messages that come on the user's desktop, where there is one and the settings ask for it. Whoever tells it of
+/// a message never waits.
 final class DesktopNotifier: Sendable {
     /// How many notifications may wait for the desktop; 20. More at a time would not be read.
     static let maximumWaiting = 20

@@ -2,7 +2,8 @@
 
 /// Tells emoji from words (UTS #51), by the properties that the Unicode database gives each character.
 enum EmojiText {
-    /// Whether a text is one emoji: a single sign, one with a skin tone, a flag, a keycap, or several that are joined to one.
+    /// Whether a text is one emoji: a single sign, one with a skin tone, a flag, a keycap, or several that are joined
+    /// to one.
     static func isEmoji(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         guard text.count == 1, let first = scalars.first else { return false }

@@ -41,8 +41,8 @@ enum FormDocument {
         return object
     }
 
-    /// The answers in a parameter with lines `NAME=VALUE`: the same name again is a further value, and nothing behind the
-    /// sign takes what was suggested away.
+    /// The answers in a parameter with lines `NAME=VALUE`: the same name again is a further value, and nothing behind
+    /// the sign takes what was suggested away.
     static func answers(_ key: String, in parameters: Parameters) throws(ControlError) -> [String: [String]] {
         var answers: [String: [String]] = [:]
         for line in try parameters.strings(key) {

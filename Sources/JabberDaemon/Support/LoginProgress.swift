@@ -4,8 +4,8 @@ internal import JabberControl
 internal import SocketIO
 internal import XMPP
 
-/// How far a way to a session has come, so that whoever ran out of time on it is told where that was, and in which part of the
-/// way.
+/// How far a way to a session has come, so that whoever ran out of time on it is told where that was, and in which part
+/// of the way.
 final class LoginProgress: Sendable {
     private struct State {
         var phase: LoginPhase.Name?

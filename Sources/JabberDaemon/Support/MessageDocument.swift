@@ -5,8 +5,8 @@ internal import XMPP
 
 /// Messages, and what is said about messages, as events.
 enum MessageDocument {
-    /// The events that one message makes: reactions, that something is to be removed, or what there is to read, and then what
-    /// its sender is doing. Receipts and the like alone are none.
+    /// The events that one message makes: reactions, that something is to be removed, or what there is to read, and
+    /// then what its sender is doing. Receipts and the like alone are none.
     static func documents(_ chat: ChatMessage, _ session: AccountSession) -> [JSONObject] {
         var events: [JSONObject] = []
         let isRoom = chat.message.kind == .groupchat

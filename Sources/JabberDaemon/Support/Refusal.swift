@@ -3,7 +3,8 @@
 internal import JabberControl
 internal import XMPP
 
-/// What it means for the user that somebody refuses: the bare condition of RFC 6120 §8.3.3 says neither that nor what to do.
+/// What it means for the user that somebody refuses: the bare condition of RFC 6120 §8.3.3 says neither that nor what
+/// to do.
 enum Refusal {
     /// Conditions of one who does not do what was asked (RFC 6120 §8.3.3.3, §8.3.3.19).
     private static let unwilling: Set = [

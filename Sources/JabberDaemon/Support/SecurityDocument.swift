@@ -5,7 +5,8 @@ internal import SocketIO
 internal import XMPP
 
 extension XMPPStream {
-    /// How the channel is protected and what the login took, as `status` and `diag` tell it: the keys `security` and `phases`.
+    /// How the channel is protected and what the login took, as `status` and `diag` tell it: the keys `security` and
+    /// `phases`.
     func securityDocument() -> JSONObject {
         var document: JSONObject = [:]
         if let security {

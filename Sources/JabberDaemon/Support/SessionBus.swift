@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// The user's message bus by libsystemd's sd-bus, which is loaded when it is needed first: a daemon without notifications
-/// neither needs the library nor spends the time.
+/// The user's message bus by libsystemd's sd-bus, which is loaded when it is needed first: a daemon without
+/// notifications neither needs the library nor spends the time.
 ///
 /// Not `Sendable`: whoever has it uses it from one queue.
 final class SessionBus {

@@ -5,15 +5,16 @@ public import XMPPProtocol
 
 /// Hears of the connection and of who is online.
 ///
-/// Calls come one after another, in the order of what happened. They come to the actor that the delegate belongs to: a class
-/// marked `@MainActor` hears of everything there, an actor on itself, any other class on no actor. A stream holds its delegates
-/// weakly. While a delegate is far behind (1,000 events), the stream stops reading from the server. Every method has a
-/// default that does nothing.
+/// Calls come one after another, in the order of what happened. They come to the actor that the delegate belongs to: a
+/// class marked `@MainActor` hears of everything there, an actor on itself, any other class on no actor. A stream holds
+/// its delegates weakly. While a delegate is far behind (1,000 events), the stream stops reading from the server. Every
+/// method has a default that does nothing.
 public protocol ChatDelegate: AnyObject, Sendable {
     /// The server speaks XMPP; negotiation goes on.
     func streamDidConnect(_ stream: XMPPStream) async
 
-    /// The server has another key than at every login that is remembered. The login goes on: ``XMPPStream/disconnect()`` ends it.
+    /// The server has another key than at every login that is remembered. The login goes on:
+    /// ``XMPPStream/disconnect()`` ends it.
     func stream(_ stream: XMPPStream, serverDidChangeKey change: ServerKeyChange) async
 
     /// The session is established under `jid`, the full address that the server bound.
@@ -26,8 +27,8 @@ public protocol ChatDelegate: AnyObject, Sendable {
     /// The session goes on, on another connection. What either side had sent meanwhile is delivered, once.
     func streamDidResume(_ stream: XMPPStream) async
 
-    /// The server did not resume the session. The messages that it had not acknowledged are sent again in a new one, of which
-    /// ``stream(_:didAuthenticateAs:)`` tells next; who is online is found out anew.
+    /// The server did not resume the session. The messages that it had not acknowledged are sent again in a new one, of
+    /// which ``stream(_:didAuthenticateAs:)`` tells next; who is online is found out anew.
     func stream(_ stream: XMPPStream, didNotResume outcome: FailedResumption) async
 
     /// The stream is over; `error` is `nil` when this side closed it.

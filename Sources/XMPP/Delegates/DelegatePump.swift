@@ -2,8 +2,8 @@
 
 internal import SocketIO
 
-/// Calls one delegate, one event after another, from a task of its own. Refers to the delegate weakly: when it is gone, the
-/// pump ends.
+/// Calls one delegate, one event after another, from a task of its own. Refers to the delegate weakly: when it is gone,
+/// the pump ends.
 final class DelegatePump: Sendable {
     /// Which of the protocols an object was added for.
     struct Roles: OptionSet, Sendable {

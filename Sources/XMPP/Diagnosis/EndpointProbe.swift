@@ -5,8 +5,8 @@ internal import XMPPCore
 internal import XMPPProtocol
 internal import XMPPTransport
 
-/// Looks at one address of one place: connects, secures the channel, and waits for what is offered. A stream like any other
-/// does it, which logs nobody in.
+/// Looks at one address of one place: connects, secures the channel, and waits for what is offered. A stream like any
+/// other does it, which logs nobody in.
 struct EndpointProbe: Sendable {
     /// What happened on the way.
     struct Sight: Sendable {
@@ -27,7 +27,8 @@ struct EndpointProbe: Sendable {
     /// Whether a name led there.
     var isNamed = false
 
-    /// What is found without DNS having a say in the certificate. Cancelling the task ends it: what was found until then is told.
+    /// What is found without DNS having a say in the certificate. Cancelling the task ends it: what was found until
+    /// then is told.
     func look() async -> Sight {
         await look(trusting: configuration.trust == .dane ? .authorities : configuration.trust)
     }
@@ -36,7 +37,8 @@ struct EndpointProbe: Sendable {
     ///
     /// - Parameters:
     ///   - usual: What ``look()`` has found.
-    ///   - signed: What DNS says, signed, about the certificate; or why nobody can tell, which ends a login that insists on it.
+    ///   - signed: What DNS says, signed, about the certificate; or why nobody can tell, which ends a login that
+    ///     insists on it.
     func conclude(_ usual: Sight, _ signed: Result<DANEProof?, XMPPError>) async -> SurveyedEndpoint {
         let isStrict = configuration.trust == .dane
         var bySignedRecords: Sight?

@@ -14,8 +14,8 @@ public struct LoginPhase: Sendable, Hashable {
         case tls
         /// To the proof of both sides who they are.
         case authentication
-        /// To the session: the resource is bound, or the session of before resumed. Nothing is left for it where that came
-        /// together with the login (XEP-0386).
+        /// To the session: the resource is bound, or the session of before resumed. Nothing is left for it where that
+        /// came together with the login (XEP-0386).
         case session
     }
 

@@ -48,7 +48,8 @@ public struct NameReport: Sendable, Hashable {
     /// Records told of one answer at most; 32.
     public static let maximumRecords = 32
 
-    /// Whether this machine has the keys that signatures begin at; without them nothing is ``Answer/Validation/secure``.
+    /// Whether this machine has the keys that signatures begin at; without them nothing is
+    /// ``Answer/Validation/secure``.
     public var canVerify: Bool
     /// The answers, in the order in which the questions follow from each other.
     public var answers: [Answer]

@@ -26,7 +26,8 @@ extension ServerSurvey {
             case wrongType
             /// The web server speaks no TLS, none that is new enough, or sends on to a place without it.
             case notHTTPS
-            /// The web server's certificate is made out to others: what it says is not believed, and not even asked for.
+            /// The web server's certificate is made out to others: what it says is not believed, and not even asked
+            /// for.
             case wrongName
             /// The web server's certificate is refused for another reason.
             case untrusted

@@ -8,7 +8,8 @@ extension ServerSurvey {
     /// How long a survey may take unless said otherwise; 20 s.
     public static let defaultLimit: Duration = .seconds(20)
 
-    /// Takes a survey. Everything is looked at side by side; what has not answered in time is told so, and the rest all the same.
+    /// Takes a survey. Everything is looked at side by side; what has not answered in time is told so, and the rest all
+    /// the same.
     ///
     /// - Parameters:
     ///   - configuration: An account, or a domain without one, and the way there. Its password is not used.
@@ -90,8 +91,8 @@ private struct Surveyor: Sendable {
         }.flatMap { $0 }
     }
 
-    /// What is found by these probes. What DNS says about the certificates of a place is asked meanwhile, once for all its
-    /// addresses.
+    /// What is found by these probes. What DNS says about the certificates of a place is asked meanwhile, once for all
+    /// its addresses.
     private func endpoints(_ probes: [EndpointProbe]) async -> [SurveyedEndpoint] {
         let probes = Array(probes.prefix(ServerSurvey.maximumEndpoints))
         var targets: [ConnectionTarget] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a domain's service looks like from here: what name servers say, which places there are, and what is found at each address
-/// of each of them: TLS, certificates, and what is offered before a login.
+/// What a domain's service looks like from here: what name servers say, which places there are, and what is found at
+/// each address of each of them: TLS, certificates, and what is offered before a login.
 ///
 /// ```swift
 /// let survey = await ServerSurvey.take(of: XMPPConfiguration(jid: try JID("example.org"), password: nil))
@@ -20,7 +20,8 @@ public struct ServerSurvey: Sendable, Hashable {
     public var domain: String
     /// What name servers say; `nil` where nobody asks them: the place is given, or a proxy looks names up.
     public var names: NameReport?
-    /// What the domain publishes over HTTPS about other ways to it: each file, in the order in which a login asks for them.
+    /// What the domain publishes over HTTPS about other ways to it: each file, in the order in which a login asks for
+    /// them.
     public var publications: [Publication]
     /// What was found at each address, in the order in which a login would try the places.
     public var endpoints: [SurveyedEndpoint]

@@ -52,20 +52,22 @@ public struct StreamPlace: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Hears synchronously, on the stream's executor and in order, what a stream does. Must not block and must not call back.
+/// Hears synchronously, on the stream's executor and in order, what a stream does. Must not block and must not call
+/// back.
 ///
-/// Delegates and sequences hear of events a moment later, on their own tasks; who answers "what is known now that the ping
-/// has come back" needs to have heard of everything before it.
+/// Delegates and sequences hear of events a moment later, on their own tasks; who answers "what is known now that the
+/// ping has come back" needs to have heard of everything before it.
 package struct StreamObserver: Sendable {
     /// Called with each event, before it is published.
     package var event: @Sendable (XMPPEvent) -> Void
     /// Called with each step of connecting.
     package var milestone: @Sendable (StreamMilestone) -> Void
-    /// Asked before each stanza whether somebody still has a use for it. From the first `false` on no stanza is acknowledged
-    /// on that stream, so that the server keeps what nobody has seen (XEP-0198 §4).
+    /// Asked before each stanza whether somebody still has a use for it. From the first `false` on no stanza is
+    /// acknowledged on that stream, so that the server keeps what nobody has seen (XEP-0198 §4).
     package var takesStanzas: @Sendable () -> Bool
 
-    /// Called with each message that is to be kept, in the form in which the stream's store will get it, after its events.
+    /// Called with each message that is to be kept, in the form in which the stream's store will get it, after its
+    /// events.
     package var kept: @Sendable (Element) -> Void
     /// Called with each of those that the store can never keep, and why; it counts as handled all the same.
     package var unkeepable: @Sendable (Element, any Error) -> Void

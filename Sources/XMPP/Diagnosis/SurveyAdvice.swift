@@ -25,8 +25,8 @@ public struct SurveyAdvice: Sendable, Hashable {
 }
 
 extension ServerSurvey {
-    /// How long before its end a certificate is warned of; 14 days: authorities that give certificates for 90 days ask for a new
-    /// one at 30.
+    /// How long before its end a certificate is warned of; 14 days: authorities that give certificates for 90 days ask
+    /// for a new one at 30.
     public static let certificateWarning: Duration = .seconds(14 * 86_400)
 
     /// What is wrong and what to do about it, the worst first; each fault once.
@@ -85,8 +85,8 @@ extension ServerSurvey {
 }
 
 extension ServerSurvey.Publication {
-    /// What to do about a file that is of no use as it is. To have none is no fault. No `default`: a new state asks for advice
-    /// here.
+    /// What to do about a file that is of no use as it is. To have none is no fault. No `default`: a new state asks for
+    /// advice here.
     fileprivate func advice(about domain: String) -> SurveyAdvice? {
         let remedy: String
         switch state {

@@ -2,7 +2,8 @@
 
 public import XMPPCore
 
-/// One address at which a domain's service may be, and what was found there: as far as the stream's features and no further.
+/// One address at which a domain's service may be, and what was found there: as far as the stream's features and no
+/// further.
 public struct SurveyedEndpoint: Sendable, Hashable {
     /// One way for a server to prove itself, and whether it did.
     public struct Proof: Sendable, Hashable {
@@ -26,8 +27,8 @@ public struct SurveyedEndpoint: Sendable, Hashable {
     public var security: ChannelSecurity?
     /// The certificates that were shown, the server's own first, be they refused.
     public var certificates: [ChannelSecurity.Certificate]
-    /// How the server has proven itself, or why not: by authorities, by the keys that the account names, and by signed TLSA
-    /// records where there are some.
+    /// How the server has proven itself, or why not: by authorities, by the keys that the account names, and by signed
+    /// TLSA records where there are some.
     public var proofs: [Proof]
     /// What is offered before the login; `nil` when that was not reached.
     public var features: StreamFeatures?

@@ -14,8 +14,8 @@ package struct EventDelivery: Sendable {
 
 /// The bounded queue between a stream and its reader. The stream appends batches; the reader takes all that is there.
 ///
-/// Events hold their stream. So what is dropped here is dropped outside of the lock: it may be the last reference, and the
-/// stream's `deinit` comes back to this queue.
+/// Events hold their stream. So what is dropped here is dropped outside of the lock: it may be the last reference, and
+/// the stream's `deinit` comes back to this queue.
 final class EventQueue: Sendable {
     /// What happens when the queue is full.
     enum Overflow: Sendable {
@@ -112,7 +112,8 @@ final class EventQueue: Sendable {
         for reader in readers { reader.resume() }
     }
 
-    /// Ends the queue at once, with all it holds: nobody wants to read it any more. A stream that was paused for it goes on.
+    /// Ends the queue at once, with all it holds: nobody wants to read it any more. A stream that was paused for it
+    /// goes on.
     func discard() {
         let (dropped, readers, wasPaused) = state.withLock { state in
             defer {

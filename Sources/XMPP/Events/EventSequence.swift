@@ -2,9 +2,9 @@
 
 /// Events of a stream as an asynchronous sequence.
 ///
-/// It holds everything from the moment it was asked for, up to a limit, and is meant for one loop. It ends when the stream
-/// does (for a client: when the client is stopped), or with ``XMPPError/Code/overflow`` when the loop was too slow: events
-/// are never dropped silently.
+/// It holds everything from the moment it was asked for, up to a limit, and is meant for one loop. It ends when the
+/// stream does (for a client: when the client is stopped), or with ``XMPPError/Code/overflow`` when the loop was too
+/// slow: events are never dropped silently.
 public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let queue: EventQueue
     private let transform: @Sendable (EventDelivery) -> Element?

@@ -41,8 +41,8 @@ extension EventSource {
 
     /// Everything that happens from now on; of a client, on all sessions.
     ///
-    /// - Parameter limit: How many events may wait before the sequence ends with ``XMPPError/Code/overflow``, as it does where the
-    ///   stanzas behind them have more than 64 MiB.
+    /// - Parameter limit: How many events may wait before the sequence ends with ``XMPPError/Code/overflow``, as it
+    ///   does where the stanzas behind them have more than 64 MiB.
     public nonisolated func events(limit: Int) -> EventSequence<XMPPEvent> {
         EventSequence(readers.hub.subscribe(limit: limit)) { $0.event }
     }

@@ -4,8 +4,8 @@ internal import XMPPCore
 internal import XMPPXML
 
 extension XMPPEvent {
-    /// About how many bytes in memory the stanza behind the event takes, for as long as the event waits. What has bounds of its own
-    /// counts for nothing: the number of events bounds that.
+    /// About how many bytes in memory the stanza behind the event takes, for as long as the event waits. What has
+    /// bounds of its own counts for nothing: the number of events bounds that.
     var storedBytes: Int {
         switch self {
         case .message(let message), .messageBounced(let message, _): message.element.storedBytes

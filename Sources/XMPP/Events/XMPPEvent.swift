@@ -7,8 +7,8 @@ public import XMPPProtocol
 public enum XMPPEvent: Sendable, Hashable {
     /// The server speaks XMPP; negotiation goes on.
     case connected
-    /// The server has another key than at every login that is remembered (RFC 7590 §3.6); the login goes on. Told each time
-    /// until a login has succeeded with it.
+    /// The server has another key than at every login that is remembered (RFC 7590 §3.6); the login goes on. Told each
+    /// time until a login has succeeded with it.
     case serverKeyChanged(ServerKeyChange)
     /// The session is established under this full address.
     case authenticated(JID)
@@ -33,15 +33,18 @@ public enum XMPPEvent: Sendable, Hashable {
     case messageBounced(Message, StanzaError)
     /// The addressee's client has received a message (XEP-0184).
     case receipt(messageID: String, from: JID)
-    /// The addressee has displayed everything up to this message; in a room, its id is the one that the room gave (XEP-0333).
+    /// The addressee has displayed everything up to this message; in a room, its id is the one that the room gave
+    /// (XEP-0333).
     case displayed(messageID: String, from: JID)
-    /// Another client of the account has sent or received a message (XEP-0280); only after ``XMPPStream/enableCarbons()``.
+    /// Another client of the account has sent or received a message (XEP-0280); only after
+    /// ``XMPPStream/enableCarbons()``.
     case carbon(MessageCarbon)
     /// Somebody asks the user into a room (XEP-0249). Never answered by itself.
     case invitation(RoomInvitation)
     /// Something happened in a room that the user is in, or wants to be in (XEP-0045).
     case room(Room, RoomEvent)
-    /// Another client of the account has blocked or unblocked somebody (XEP-0191); only after ``XMPPStream/blockList()``.
+    /// Another client of the account has blocked or unblocked somebody (XEP-0191); only after
+    /// ``XMPPStream/blockList()``.
     case blockList(BlockListChange)
     /// The connection was lost; the session is waiting to be resumed on another one (XEP-0198 §5).
     case interrupted(XMPPError)

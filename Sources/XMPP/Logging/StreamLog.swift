@@ -54,8 +54,8 @@ enum WireLog {
 
     private static func masked(_ element: Element, isSecret: Bool) -> Element {
         let isSecret = isSecret || secretTexts[element.namespace]?.contains(element.localName) == true
-        // What is to be kept from those who look on (XEP-0004 §3.3), and addresses with the token of an invitation in them
-        // (XEP-0401 §4.1): the values, not the question.
+        // What is to be kept from those who look on (XEP-0004 §3.3), and addresses with the token of an invitation in
+        // them (XEP-0401 §4.1): the values, not the question.
         let isPrivate =
             element.namespace == DataForm.namespace
             && (element["type"] == DataForm.Field.Kind.textPrivate.rawValue

@@ -2,8 +2,8 @@
 
 public import XMPPCore
 
-/// A message as a conversation sees it: who said what, whether it takes the place of something said before, what others think of
-/// it. Everything that clients put around a text is here by name.
+/// A message as a conversation sees it: who said what, whether it takes the place of something said before, what others
+/// think of it. Everything that clients put around a text is here by name.
 ///
 /// ```swift
 /// for try await message in client.messages {
@@ -13,8 +13,8 @@ public import XMPPCore
 /// }
 /// ```
 ///
-/// Whether a correction or a retraction may be followed depends on the message that it concerns: ask ``revises(_:)``, or let
-/// a ``ChatTranscript`` do so.
+/// Whether a correction or a retraction may be followed depends on the message that it concerns: ask ``revises(_:)``,
+/// or let a ``ChatTranscript`` do so.
 public struct ChatMessage: Sendable, Hashable {
     /// How a message came.
     public enum Source: String, Sendable, Hashable, CaseIterable {
@@ -72,8 +72,8 @@ public struct ChatMessage: Sendable, Hashable {
     /// Who sent it: in rooms an address in the room, otherwise a client.
     public var sender: JID { message.from ?? account }
 
-    /// The conversation: the other side's address, in rooms the room's. Private messages within a room are a conversation
-    /// with the occupant.
+    /// The conversation: the other side's address, in rooms the room's. Private messages within a room are a
+    /// conversation with the occupant.
     public var conversation: JID {
         let other = (isOutgoing ? message.to : message.from) ?? account
         return message.hasPayload("x", namespace: MultiUserChat.user) && message.kind != .groupchat ? other : other.bare
@@ -86,8 +86,8 @@ public struct ChatMessage: Sendable, Hashable {
 
     // MARK: What
 
-    /// What there is to read: the body, without what stands in for reactions, replies and retractions in clients that do not
-    /// know them (XEP-0428); `nil` when nothing is left.
+    /// What there is to read: the body, without what stands in for reactions, replies and retractions in clients that
+    /// do not know them (XEP-0428); `nil` when nothing is left.
     public var text: String? { message.text(withoutFallbackFor: Self.standIns) }
 
     private static let standIns: Set<String> = [
@@ -145,8 +145,8 @@ public struct ChatMessage: Sendable, Hashable {
 
     // MARK: Rules
 
-    /// Whether this correction or retraction may be applied to an earlier message: it is the one that is meant, of the same
-    /// conversation, and its sender the same.
+    /// Whether this correction or retraction may be applied to an earlier message: it is the one that is meant, of the
+    /// same conversation, and its sender the same.
     ///
     /// The same is: in a conversation of two, the same account (XEP-0308 §5); in a room, the same occupant by its id
     /// (XEP-0421), or where the room gives none, the same nickname; who has taken a nickname over in between is for the
@@ -162,8 +162,8 @@ public struct ChatMessage: Sendable, Hashable {
         return isBySameSender(as: original)
     }
 
-    /// Whether the message goes by an id: the one that its client gave; a retraction in a room means the one that the room gave,
-    /// where it gives any.
+    /// Whether the message goes by an id: the one that its client gave; a retraction in a room means the one that the
+    /// room gave, where it gives any.
     func isCalled(_ id: String, byRetraction: Bool) -> Bool {
         if byRetraction, message.kind == .groupchat, let roomID = referenceID { return roomID == id }
         return message.id == id || message.originID == id

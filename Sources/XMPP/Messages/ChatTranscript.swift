@@ -2,8 +2,8 @@
 
 internal import XMPPCore
 
-/// What was said in one conversation, as it stands: corrections, retractions and reactions are applied to the messages that
-/// they concern, if whoever sent them may.
+/// What was said in one conversation, as it stands: corrections, retractions and reactions are applied to the messages
+/// that they concern, if whoever sent them may.
 ///
 /// ```swift
 /// var transcript = ChatTranscript()
@@ -65,8 +65,8 @@ public struct ChatTranscript: Sendable, Hashable {
 
     /// Takes a message of the conversation.
     ///
-    /// A correction of what is not there, or of what somebody else has said, is shown as a message of its own: it was said
-    /// all the same. A retraction of such, and reactions to such, do nothing.
+    /// A correction of what is not there, or of what somebody else has said, is shown as a message of its own: it was
+    /// said all the same. A retraction of such, and reactions to such, do nothing.
     @discardableResult
     public mutating func add(_ message: ChatMessage) -> Change {
         if message.message.retraction != nil {

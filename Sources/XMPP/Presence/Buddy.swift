@@ -8,10 +8,11 @@ public struct Buddy: Sendable, Hashable {
     public struct Resource: Sendable, Hashable {
         /// The full address.
         public var jid: JID
-        /// The last available presence that it sent; of one that is longer than 4 KiB, what RFC 6121 §4.7.2 says of a presence,
-        /// with the first 500 characters of its status.
+        /// The last available presence that it sent; of one that is longer than 4 KiB, what RFC 6121 §4.7.2 says of a
+        /// presence, with the first 500 characters of its status.
         public var presence: Presence
-        /// When that presence took effect: the time it was sent where the stanza says so (XEP-0203), else when it arrived.
+        /// When that presence took effect: the time it was sent where the stanza says so (XEP-0203), else when it
+        /// arrived.
         public var since: DateTime
 
         /// Makes a resource.

@@ -2,8 +2,8 @@
 
 internal import XMPPCore
 
-/// Who is online, resource by resource. Only contacts whose presence the user may see are kept, so that strangers cannot
-/// fill the memory.
+/// Who is online, resource by resource. Only contacts whose presence the user may see are kept, so that strangers
+/// cannot fill the memory.
 struct PresenceTracker: Sendable {
     /// What a presence stanza changed.
     enum Transition: Sendable, Equatable {

@@ -2,7 +2,8 @@
 
 internal import XMPPCore
 
-/// The contacts of a roster by their addresses. A result has the bounds of a stanza; what roster pushes add to it has those here.
+/// The contacts of a roster by their addresses. A result has the bounds of a stanza; what roster pushes add to it has
+/// those here.
 struct ContactTable: Sendable {
     /// How many contacts a roster push may add up to; 20,000, as many elements as a stanza may have.
     static let maximumContacts = 20_000
@@ -26,7 +27,8 @@ struct ContactTable: Sendable {
 
     /// Takes over a contact that is new, or has changed.
     ///
-    /// - Returns: Whether there is room for it. Where there is none it is no contact any more: what was known of it is not so.
+    /// - Returns: Whether there is room for it. Where there is none it is no contact any more: what was known of it is
+    ///   not so.
     mutating func update(_ item: RosterItem) -> Bool {
         let key = BareJIDKey(item.jid)
         let old = items.removeValue(forKey: key)

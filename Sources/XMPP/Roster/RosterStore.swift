@@ -3,8 +3,9 @@
 internal import SocketIO
 public import XMPPCore
 
-/// The roster: a delegate that keeps it up to date, from the first result through every push. Pushes add to it up to 20,000
-/// contacts, and 16 MiB of addresses, names and groups; further contacts are reported by the stream, and not kept.
+/// The roster: a delegate that keeps it up to date, from the first result through every push. Pushes add to it up to
+/// 20,000 contacts, and 16 MiB of addresses, names and groups; further contacts are reported by the stream, and not
+/// kept.
 ///
 /// ```swift
 /// let roster = RosterStore()
@@ -27,8 +28,8 @@ public final class RosterStore: ChatDelegate {
         }
     }
 
-    /// How many subscription requests are kept; 1,000. Further ones are still reported by the stream. Of one that is longer than
-    /// 4 KiB the first 500 characters of its status are kept.
+    /// How many subscription requests are kept; 1,000. Further ones are still reported by the stream. Of one that is
+    /// longer than 4 KiB the first 500 characters of its status are kept.
     public static let maximumSubscriptionRequests = 1_000
 
     private let state: Locked<State>
@@ -61,8 +62,8 @@ public final class RosterStore: ChatDelegate {
         Set(state.withLock { $0.contacts.all.flatMap(\.groups) }).sorted()
     }
 
-    /// The roster with its version, to keep until the next session; `nil` when the server gives no versions, or has pushed more
-    /// than is kept, so that the version says more than is known.
+    /// The roster with its version, to keep until the next session; `nil` when the server gives no versions, or has
+    /// pushed more than is kept, so that the version says more than is known.
     public var known: KnownRoster? {
         state.withLock { state in
             guard state.isWhole, let version = state.version else { return nil }

@@ -19,11 +19,11 @@ public struct KnownRoster: Sendable, Hashable {
 }
 
 extension XMPPStream {
-    /// Asks for the roster, which also makes the server send pushes (RFC 6121 §2.1.3, §2.2). To be done before the initial
-    /// presence, so that every presence that arrives can be told from a stranger's.
+    /// Asks for the roster, which also makes the server send pushes (RFC 6121 §2.1.3, §2.2). To be done before the
+    /// initial presence, so that every presence that arrives can be told from a stranger's.
     ///
-    /// - Parameter known: A roster kept from an earlier session: where the server can tell that it is still right, nothing
-    ///   is transferred.
+    /// - Parameter known: A roster kept from an earlier session: where the server can tell that it is still right,
+    ///   nothing is transferred.
     /// - Returns: What the server said; also reported to delegates.
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     @discardableResult
@@ -130,8 +130,8 @@ extension XMPPStream {
         try await send(Presence(.unsubscribe, to: jid.bare))
     }
 
-    /// A roster push: from the own account alone, and with exactly one item (RFC 6121 §2.1.6). The route has checked the
-    /// sender.
+    /// A roster push: from the own account alone, and with exactly one item (RFC 6121 §2.1.6). The route has checked
+    /// the sender.
     func received(rosterPush iq: IQ) {
         guard let query = iq.payload, query.children.count == 1,
             let item = query.firstChild("item", namespace: Namespace.roster), let change = try? RosterChange(item)

@@ -21,8 +21,8 @@ extension XMPPStream {
     /// The own address: that of the session, before it the one that was asked for.
     var account: JID { jid ?? configuration.jid }
 
-    /// Whether somebody may know that the user is there: a contact that may see the user's presence, or a room that has been
-    /// entered. To others nothing is sent that the user has not written.
+    /// Whether somebody may know that the user is there: a contact that may see the user's presence, or a room that has
+    /// been entered. To others nothing is sent that the user has not written.
     public func mayKnowOfUser(_ jid: JID) -> Bool {
         isBelieved(jid, by: .contacts) || isBelieved(jid, by: .room)
     }

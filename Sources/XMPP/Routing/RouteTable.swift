@@ -4,8 +4,8 @@ internal import XMPPXML
 
 /// Routes by the name of an element. A name is compared where it lies in what was read, and no copy of it is made.
 ///
-/// What is looked up comes from the network, but only what the program adds is stored: nobody outside can make names meet, so
-/// a cheap hash will do.
+/// What is looked up comes from the network, but only what the program adds is stored: nobody outside can make names
+/// meet, so a cheap hash will do.
 struct RouteTable<Route: Sendable>: Sendable {
     private static var placeCount: Int { 64 }
 

@@ -44,7 +44,8 @@ struct MessageRoute: Sendable {
         case event(XMPPEvent)
     }
 
-    /// Looks at a child of a message whose sender is filled in and believed; of those with the same name at the first alone.
+    /// Looks at a child of a message whose sender is filled in and believed; of those with the same name at the first
+    /// alone.
     typealias Handler = @Sendable (isolated XMPPStream, Message, Element) -> Verdict
 
     /// Which of the stream's routes it is.
@@ -79,9 +80,9 @@ struct StanzaRoutes: Sendable {
         announce([feature].compactMap { $0 })
     }
 
-    /// Sets the route for children of messages; otherwise as ``add(_:_:namespace:from:feature:handler:)``. A child whose message
-    /// comes from somebody who is not believed is passed over. So is each further child of a message with the same name: nobody
-    /// gets more than one answer to one message, or tells more than one thing by it.
+    /// Sets the route for children of messages; otherwise as ``add(_:_:namespace:from:feature:handler:)``. A child
+    /// whose message comes from somebody who is not believed is passed over. So is each further child of a message with
+    /// the same name: nobody gets more than one answer to one message, or tells more than one thing by it.
     mutating func addMessage(
         _ localName: String, namespace: String, from provenance: Provenance, feature: String?,
         handler: @escaping MessageRoute.Handler
@@ -154,8 +155,8 @@ extension XMPPStream {
             handler: .asynchronous(handler))
     }
 
-    /// Answers requests with a typed payload; otherwise as ``answer(_:_:namespace:from:with:)``. A payload that cannot be read
-    /// is answered with `bad-request` without asking the handler.
+    /// Answers requests with a typed payload; otherwise as ``answer(_:_:namespace:from:with:)``. A payload that cannot
+    /// be read is answered with `bad-request` without asking the handler.
     public func answer<Question: StanzaPayload>(
         _ kind: IQ.Kind, _ type: Question.Type, from provenance: Provenance,
         with handler: @escaping @Sendable (Question, IQ) async throws -> (any StanzaPayload)?

@@ -34,7 +34,8 @@ struct ArrivedStanzas: Sendable {
         bytes += later.bytes
     }
 
-    /// The messages one by one, the last of which counts for all stanzas: none counts that is not kept with those before it.
+    /// The messages one by one, the last of which counts for all stanzas: none counts that is not kept with those
+    /// before it.
     var parts: [ArrivedStanzas] {
         guard messages.count > 1 else { return [self] }
         var parts = messages.map { ArrivedStanzas(messages: [$0]) }
@@ -43,8 +44,8 @@ struct ArrivedStanzas: Sendable {
     }
 }
 
-/// Which received stanzas are still in somebody's hands, oldest first: only those before the first of them may be called
-/// handled (XEP-0198 §4).
+/// Which received stanzas are still in somebody's hands, oldest first: only those before the first of them may be
+/// called handled (XEP-0198 §4).
 struct HandlingLedger: Sendable {
     private struct Entry: Sendable {
         let id: Int
@@ -67,7 +68,8 @@ struct HandlingLedger: Sendable {
         return lastID
     }
 
-    /// Notes that everybody is done with what was handed out under an id; one that is unknown is of an earlier connection.
+    /// Notes that everybody is done with what was handed out under an id; one that is unknown is of an earlier
+    /// connection.
     ///
     /// - Returns: Which stanzas are dealt with, together with all before them.
     mutating func finished(_ id: Int) -> ArrivedStanzas {

@@ -183,10 +183,11 @@ struct KeepingQueue: Sendable {
         var message: Element?
     }
 
-    /// A batch holds something that can never be kept. Its jobs go to the store one by one, and the one that it is is given up: what
-    /// comes behind it would never be kept otherwise. The work goes on.
+    /// A batch holds something that can never be kept. Its jobs go to the store one by one, and the one that it is is
+    /// given up: what comes behind it would never be kept otherwise. The work goes on.
     ///
-    /// - Returns: What is given up, perhaps nothing yet; `nil` where nothing can be, so that the batch has failed as any other.
+    /// - Returns: What is given up, perhaps nothing yet; `nil` where nothing can be, so that the batch has failed as
+    ///   any other.
     mutating func refused(_ batch: Batch) -> Unkeepable? {
         let parts = batch.jobs.flatMap(\.parts)
         guard parts.count == 1, let part = parts.first else {
@@ -231,7 +232,8 @@ struct KeepingQueue: Sendable {
         return given
     }
 
-    /// The stream is over: what could not be kept is not tried again, since another stream may have the account's store now.
+    /// The stream is over: what could not be kept is not tried again, since another stream may have the account's store
+    /// now.
     mutating func giveUp() {
         guard !isBusy else { return }
         _ = takeSendings()

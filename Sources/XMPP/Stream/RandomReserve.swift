@@ -3,11 +3,11 @@
 internal import SocketIO
 internal import XMPPCrypto
 
-/// Octets of ``SecureRandom`` that were drawn many at a time: asking OpenSSL for 16 costs nearly as much as for 1,024, and more
-/// than all else about a stanza's id.
+/// Octets of ``SecureRandom`` that were drawn many at a time: asking OpenSSL for 16 costs nearly as much as for 1,024,
+/// and more than all else about a stanza's id.
 ///
-/// What was handed out is wiped. A process that forks and goes on without exec would hand the same out twice; this package
-/// never does, and neither can a program that uses Swift's concurrency.
+/// What was handed out is wiped. A process that forks and goes on without exec would hand the same out twice; this
+/// package never does, and neither can a program that uses Swift's concurrency.
 final class RandomReserve: RandomSource {
     /// The one of this process.
     static let shared = RandomReserve()

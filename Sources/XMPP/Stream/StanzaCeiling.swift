@@ -2,8 +2,8 @@
 
 internal import SocketIO
 
-/// How large a stanza the server was seen to take, where it does not say so (XEP-0478): shared by the copies of a configuration,
-/// so that what has cost one connection does not cost the next.
+/// How large a stanza the server was seen to take, where it does not say so (XEP-0478): shared by the copies of a
+/// configuration, so that what has cost one connection does not cost the next.
 final class StanzaCeiling: Sendable {
     private let bytes = Locked<Int?>(nil)
 
@@ -17,8 +17,8 @@ final class StanzaCeiling: Sendable {
 }
 
 extension XMPPStream {
-    /// How many bytes an answer may have that is made here; 10,000, which every server takes (RFC 6120 §13.12). It is longer only
-    /// because of what the asker has put into it, such as an id: sent, it would cost the stream.
+    /// How many bytes an answer may have that is made here; 10,000, which every server takes (RFC 6120 §13.12). It is
+    /// longer only because of what the asker has put into it, such as an id: sent, it would cost the stream.
     static let maximumAnswerBytes = 10_000
 
     /// How many bytes of a stanza the server takes, as far as is known.

@@ -6,9 +6,9 @@ internal import XMPPProtocol
 internal import XMPPTransport
 internal import XMPPXML
 
-/// Looks whether XMPP is spoken at a place while its stream waits at another one (XEP-0495): connects, secures the channel where
-/// TLS comes first, opens a stream and waits for features. It says nothing that depends on them, and hands everything over as it
-/// is then.
+/// Looks whether XMPP is spoken at a place while its stream waits at another one (XEP-0495): connects, secures the
+/// channel where TLS comes first, opens a stream and waits for features. It says nothing that depends on them, and
+/// hands everything over as it is then.
 ///
 /// Unchecked: all state is confined to the executor's queue.
 final class StreamScout: @unchecked Sendable {

@@ -3,8 +3,8 @@
 internal import SocketIO
 internal import XMPPTransport
 
-/// The TLS contexts of a configuration and its copies: one for each set of trust anchors and client certificate, made when
-/// first needed.
+/// The TLS contexts of a configuration and its copies: one for each set of trust anchors and client certificate, made
+/// when first needed.
 package final class TLSContextCache: Sendable {
     private struct Key: Hashable {
         let anchors: TrustAnchors

@@ -19,13 +19,15 @@ extension XMPPStream {
         return places(of: file)
     }
 
-    /// The places that the domain publishes, when every place that DNS names is out of reach: a network may let nothing but the
-    /// web through, or have name servers that do not know SRV records.
+    /// The places that the domain publishes, when every place that DNS names is out of reach: a network may let nothing
+    /// but the web through, or have name servers that do not know SRV records.
     ///
-    /// Only over HTTPS with a certificate of the domain, only after the places of DNS, and never where the user has said where
-    /// to connect to. A place that was reached and is not to be trusted is no reason to look for another one.
+    /// Only over HTTPS with a certificate of the domain, only after the places of DNS, and never where the user has
+    /// said where to connect to. A place that was reached and is not to be trusted is no reason to look for another
+    /// one.
     ///
-    /// Web servers have keys of their own: that one is proven by authorities, also where the account names its server's key.
+    /// Web servers have keys of their own: that one is proven by authorities, also where the account names its server's
+    /// key.
     ///
     /// - Parameter failures: Why the places of DNS could not be used.
     func alternatives(after failures: [XMPPError]) async -> [ConnectionTarget] {

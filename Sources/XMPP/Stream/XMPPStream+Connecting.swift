@@ -10,15 +10,15 @@ internal import XMPPXML
 extension XMPPStream {
     /// Finds the server, connects, secures the channel, authenticates and binds a resource.
     ///
-    /// Every place that DNS names is tried until one has a stream to log in at. What goes wrong once it was told who we are is
-    /// final, and so is a wrong certificate, or no TLS, behind an answer: somebody in between may have brought that about. The
-    /// other addresses of a host are tried while it is silent, or ends the connection before it has said anything; not after it
-    /// has answered with something else, such as a certificate that is refused.
-    /// Cancelling the task abandons the attempt.
+    /// Every place that DNS names is tried until one has a stream to log in at. What goes wrong once it was told who we
+    /// are is final, and so is a wrong certificate, or no TLS, behind an answer: somebody in between may have brought
+    /// that about. The other addresses of a host are tried while it is silent, or ends the connection before it has
+    /// said anything; not after it has answered with something else, such as a certificate that is refused. Cancelling
+    /// the task abandons the attempt.
     ///
     /// - Returns: The full address of the session.
-    /// - Throws: ``XMPPError`` that names the step that failed, ``XMPPError/Code/notConnected`` when the stream was used
-    ///   before.
+    /// - Throws: ``XMPPError`` that names the step that failed, ``XMPPError/Code/notConnected`` when the stream was
+    ///   used before.
     @discardableResult
     public func connect() async throws(XMPPError) -> JID {
         guard case .fresh = phase else {
@@ -45,7 +45,8 @@ extension XMPPStream {
         return outcome
     }
 
-    /// Connects again for the session of an interrupted stream: resumes it, or makes a new one where the server does not.
+    /// Connects again for the session of an interrupted stream: resumes it, or makes a new one where the server does
+    /// not.
     ///
     /// - Returns: The full address of the session.
     /// - Throws: ``XMPPError``; the stream is still interrupted then, unless the error is permanent.
@@ -66,8 +67,8 @@ extension XMPPStream {
     ) async -> AttemptOutcome {
         await prepareToken()
         beginPhase(isAnew: true)
-        // What is still in the delegates' hands was not counted: the server sends it again. What the store is at work on counts in
-        // the session as it was.
+        // What is still in the delegates' hands was not counted: the server sends it again. What the store is at work
+        // on counts in the session as it was.
         ledger.forget()
         while keeping?.isAtWork == true { _ = await wait(for: .settling, heedsCancellation: false) }
         let transport: any ByteTransport
@@ -219,9 +220,9 @@ extension XMPPStream {
         endTurn()
     }
 
-    /// Whom the certificate must prove: the account's domain, whatever the host that was connected to; at a web server, which
-    /// serves many domains, the host that the user, or the domain itself by way of HTTPS, has named (RFC 7395 §4). Where the
-    /// domain has said over HTTPS which server it is, either of the two will do (XEP-0487 §4).
+    /// Whom the certificate must prove: the account's domain, whatever the host that was connected to; at a web server,
+    /// which serves many domains, the host that the user, or the domain itself by way of HTTPS, has named (RFC 7395
+    /// §4). Where the domain has said over HTTPS which server it is, either of the two will do (XEP-0487 §4).
     func identity(at target: ConnectionTarget) -> ReferenceIdentity {
         if case .webSocket = target.security, target.delegation == nil {
             return ReferenceIdentity(domain: target.host)

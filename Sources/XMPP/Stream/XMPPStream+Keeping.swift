@@ -159,8 +159,9 @@ extension XMPPStream {
         keep(.step(.named(id: id, location: state.location, maximumDuration: state.maximumDuration)))
     }
 
-    /// Sends the messages of earlier sessions again that the server may lack, in their order, with the same ids and the time
-    /// at which they were sent first (XEP-0203). What a room has sent back, or an archive of the server knows, is not sent again.
+    /// Sends the messages of earlier sessions again that the server may lack, in their order, with the same ids and the
+    /// time at which they were sent first (XEP-0203). What a room has sent back, or an archive of the server knows, is
+    /// not sent again.
     ///
     /// A message that cannot be sent as it is (the server takes less than the one before) has failed.
     ///

@@ -186,8 +186,9 @@ extension XMPPStream {
 }
 
 extension XMPPStream {
-    /// Whether another place is worth a try although this one has answered: it broke down before it was told who we are. What
-    /// somebody in between may have brought about, to be rid of TLS or of a certificate, is no reason to look further.
+    /// Whether another place is worth a try although this one has answered: it broke down before it was told who we
+    /// are. What somebody in between may have brought about, to be rid of TLS or of a certificate, is no reason to look
+    /// further.
     private func mayGoOnElsewhere(_ error: XMPPError?) -> Bool {
         guard machine.offered.beforeLogin == nil, security == nil || !machine.hasAnticipated else { return false }
         return switch error?.code {

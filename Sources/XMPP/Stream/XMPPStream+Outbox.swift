@@ -10,8 +10,8 @@ extension XMPPStream {
     /// Of how many messages, the latest, receipts are taken; 1,000.
     package static let maximumSentMessages = SentMessages.maximumCount
 
-    /// Sends what waits in an outbox, in order; returns when nothing waits any more but what is for rooms that the user is not
-    /// in. Calls must follow one another.
+    /// Sends what waits in an outbox, in order; returns when nothing waits any more but what is for rooms that the user
+    /// is not in. Calls must follow one another.
     ///
     /// - Returns: How many were sent.
     /// - Throws: ``XMPPError`` when the connection or the outbox fails; what was not sent goes on waiting.
@@ -51,8 +51,8 @@ extension XMPPStream {
         }
     }
 
-    /// The messages that were written while nobody keeps them, and of which it is not known whether the server has them. They
-    /// go again with the session, or in the next one.
+    /// The messages that were written while nobody keeps them, and of which it is not known whether the server has
+    /// them. They go again with the session, or in the next one.
     func takeDoubtful() -> [OutboxKey] {
         defer { doubtful = [] }
         return doubtful
@@ -92,7 +92,8 @@ extension XMPPStream {
                 }
                 try await send(entry.message)
                 written.append(entry)
-                // The transaction that keeps it for resumption has noted it; where the server cannot resume, a reply has to.
+                // The transaction that keeps it for resumption has noted it; where the server cannot resume, a reply
+                // has to.
                 if keepsSent { try await note(.sent, entry, in: outbox) }
             } catch {
                 if error.code == .invalidStanza || error.code == .tooLarge {
@@ -118,9 +119,10 @@ extension XMPPStream {
         return false
     }
 
-    /// Notes what the server has. A store that is not told of every step forgets what is under way when the process is killed, so
-    /// the outbox must not call it sent before; while the process lives, the client itself sends it again. Where the server cannot
-    /// resume a session, what it has not answered for goes on waiting: it is sent again in the next.
+    /// Notes what the server has. A store that is not told of every step forgets what is under way when the process is
+    /// killed, so the outbox must not call it sent before; while the process lives, the client itself sends it again.
+    /// Where the server cannot resume a session, what it has not answered for goes on waiting: it is sent again in the
+    /// next.
     private func noteWritten(
         _ entries: [OutboxEntry], _ isCounted: Bool, in outbox: any Outbox
     ) async throws(XMPPError) {

@@ -4,9 +4,9 @@ internal import XMPPCore
 internal import XMPPProtocol
 internal import XMPPXML
 
-/// Stanzas that are past a limit. The first one is refused with the stream (RFC 6120 §4.9.3.14). A server that keeps what was not
-/// acknowledged sends it again, at each login for ever, and nothing behind it would arrive: so whoever comes back passes over
-/// what is past a limit, and says so.
+/// Stanzas that are past a limit. The first one is refused with the stream (RFC 6120 §4.9.3.14). A server that keeps
+/// what was not acknowledged sends it again, at each login for ever, and nothing behind it would arrive: so whoever
+/// comes back passes over what is past a limit, and says so.
 extension XMPPStream {
     /// How long ago the last such stanza was that is not worth another note; a day.
     private static let oversizedNoteInterval: Duration = .seconds(86_400)

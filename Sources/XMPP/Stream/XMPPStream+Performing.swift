@@ -153,8 +153,9 @@ extension XMPPStream {
         endTurn()
     }
 
-    /// Works keys out on a queue of their own: a server chooses how long that takes, up to some seconds, and the socket, the
-    /// timers and whoever calls the attempt off share the stream's. No task: those have few threads, for the whole program.
+    /// Works keys out on a queue of their own: a server chooses how long that takes, up to some seconds, and the
+    /// socket, the timers and whoever calls the attempt off share the stream's. No task: those have few threads, for
+    /// the whole program.
     private func derive(_ work: SCRAMKeyDerivation) {
         log(.step, "working out keys, \(work.iterations) iterations")
         let generation = generation
@@ -182,7 +183,8 @@ extension XMPPStream {
         enqueue(opening)
     }
 
-    /// Writes what the machine made; its own elements hold nothing that XML forbids, and what peers said in them is mended.
+    /// Writes what the machine made; its own elements hold nothing that XML forbids, and what peers said in them is
+    /// mended.
     private func write(_ element: Element) {
         if isLogging(.wire) { log(.wire, "sent \(WireLog.describe(element))") }
         if let bytes = try? framing.serialize(element, illegalCharacters: .replace) {

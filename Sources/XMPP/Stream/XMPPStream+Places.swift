@@ -18,8 +18,8 @@ extension XMPPStream {
     /// The place that the user names, if any.
     var override: ConnectionTarget? { configuration.givenPlace }
 
-    /// Where the server would like the session to be asked for (XEP-0198 §5). The certificate proves the domain there as
-    /// everywhere; a place that the user names comes first.
+    /// Where the server would like the session to be asked for (XEP-0198 §5). The certificate proves the domain there
+    /// as everywhere; a place that the user names comes first.
     private var preferredTarget: ConnectionTarget? {
         guard override == nil, let state = machine.resumableState, state.id != nil else { return nil }
         return state.location.flatMap { ConnectionTarget(location: $0) }

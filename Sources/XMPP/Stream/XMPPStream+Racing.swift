@@ -47,17 +47,18 @@ struct PlaceRace {
 extension XMPPStream {
     /// How long a place may give no sign of life before the next one is tried beside it; 250 ms (RFC 8305 §8).
     package static let raceDelay: Duration = .milliseconds(250)
-    /// The same before a place of the next priority, where one of the present priority has taken the connection: the domain's
-    /// wish counts as long as there is hope; 1 s.
+    /// The same before a place of the next priority, where one of the present priority has taken the connection: the
+    /// domain's wish counts as long as there is hope; 1 s.
     package static let raceGroupDelay: Duration = .seconds(1)
     /// The same through a proxy, which has to connect itself first; 2 s.
     package static let raceDelayThroughProxy: Duration = .seconds(2)
 
-    /// Lets the places that come after the one about to be tried run with it, up to live features (XEP-0495): a place that is out
-    /// of reach, or that takes connections and says nothing, costs a moment and not its time limit.
+    /// Lets the places that come after the one about to be tried run with it, up to live features (XEP-0495): a place
+    /// that is out of reach, or that takes connections and says nothing, costs a moment and not its time limit.
     ///
-    /// Priorities come one after another (XEP-0495 §4.1): a place of the next one is gone to when all of the present one have
-    /// failed; or when all have set out and are silent for ``raceDelay``, for ``raceGroupDelay`` if one of them is connected.
+    /// Priorities come one after another (XEP-0495 §4.1): a place of the next one is gone to when all of the present
+    /// one have failed; or when all have set out and are silent for ``raceDelay``, for ``raceGroupDelay`` if one of
+    /// them is connected.
     ///
     /// - Parameters:
     ///   - first: The place that is about to be tried.
@@ -76,8 +77,8 @@ extension XMPPStream {
         connector.choosesAddresses && !target.isWebSocket && target.mayHaveMoreAddresses
     }
 
-    /// A place is connected at one of its addresses: it may be silent there, so the others come next in the race, as another place of
-    /// the same priority (XEP-0495 §4).
+    /// A place is connected at one of its addresses: it may be silent there, so the others come next in the race, as
+    /// another place of the same priority (XEP-0495 §4).
     func raceAddresses(of target: ConnectionTarget, except address: SocketAddress?) {
         guard race != nil, let address, hasMoreAddresses(target) else { return }
         let other = target.avoiding(address)
@@ -88,8 +89,8 @@ extension XMPPStream {
         armRace()
     }
 
-    /// A place has answered, and not with XMPP that can be trusted: what is wrong there is told, and nobody else sets out for the
-    /// host's other addresses, which are the same server as a rule. Those that are on their way go on.
+    /// A place has answered, and not with XMPP that can be trusted: what is wrong there is told, and nobody else sets
+    /// out for the host's other addresses, which are the same server as a rule. Those that are on their way go on.
     func leavePlace(_ target: ConnectionTarget) {
         race?.waiting.removeAll { $0.isSamePlace(as: target) }
     }
@@ -159,7 +160,8 @@ extension XMPPStream {
                 race?.failures.append(error)
                 reached(.failed(StreamPlace(scout.target), error))
             }
-            // A refusal is an answer: no reason to wait for the next one's turn (RFC 8305 §5), unless that is behind others.
+            // A refusal is an answer: no reason to wait for the next one's turn (RFC 8305 §5), unless that is behind
+            // others.
             if race?.goesOnInGroup == true { sendScout() }
             guard race?.isFirstOut == true, race?.running.isEmpty == true else { return }
             wakeRace()

@@ -26,8 +26,8 @@ extension XMPPStream {
             report(.messageBounced(message, error))
             return
         }
-        // Each route is taken once, for the first child with its name. A message may have thousands of them, which are not to
-        // be answered thousands of times.
+        // Each route is taken once, for the first child with its name. A message may have thousands of them, which are
+        // not to be answered thousands of times.
         var taken: Set<Int> = []
         for child in message.element.eachChild where !child.isIn(Namespace.client) {
             guard let route = routes.messageRoute(child), taken.insert(route.number).inserted,
@@ -67,8 +67,8 @@ extension XMPPStream {
         do {
             iq = try IQ(element, &addresses)
         } catch {
-            // RFC 6120 §8.2.3: a type that does not exist is a bad request, the own server's too, which may come without an
-            // address. An address that is none gets no answer.
+            // RFC 6120 §8.2.3: a type that does not exist is a bad request, the own server's too, which may come
+            // without an address. An address that is none gets no answer.
             guard case .invalidType = error, let id = element["id"] else { return }
             do {
                 refuseMalformed(id, from: try element.jid("from"))
@@ -93,8 +93,8 @@ extension XMPPStream {
         answer(iq, route)
     }
 
-    /// Refuses a request that is none. Strangers get the answer of a resource that is not there: any other would tell them
-    /// that the user is.
+    /// Refuses a request that is none. Strangers get the answer of a resource that is not there: any other would tell
+    /// them that the user is.
     private func refuseMalformed(_ id: String, from: JID?) {
         let error: StanzaError = isBelieved(from, by: .contacts) ? .badRequest : .serviceUnavailable
         var answer = IQ(.error, to: from, id: id)
@@ -154,8 +154,8 @@ extension XMPPStream {
         }
     }
 
-    /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot. In an interrupted session it
-    /// waits: the request counts as handled, so it will not come again.
+    /// Sends an answer. Nobody waits for it, and where the stream has ended meanwhile it is moot. In an interrupted
+    /// session it waits: the request counts as handled, so it will not come again.
     ///
     /// - Parameter maximum: How many bytes it may have. A longer one is left out.
     /// - Returns: Whether it has no more.

@@ -8,10 +8,12 @@ extension XMPPStream {
     /// How often one login lets servers send it on to another place; 5.
     package static let maximumRedirections = 5
 
-    /// Tries a place, and the places that the servers there send this client on to (RFC 6120 §4.9.3.19, RFC 7395 §3.6.1).
+    /// Tries a place, and the places that the servers there send this client on to (RFC 6120 §4.9.3.19, RFC 7395
+    /// §3.6.1).
     ///
-    /// Only who has proven the domain is believed, and the next one has to prove it again: the same stream, under the same
-    /// rules, at another door. Behind a redirection no other place of the domain is tried, since they would say the same.
+    /// Only who has proven the domain is believed, and the next one has to prove it again: the same stream, under the
+    /// same rules, at another door. Behind a redirection no other place of the domain is tried, since they would say
+    /// the same.
     ///
     /// - Parameter scout: The one that has found a live stream at the place already.
     /// - Returns: What became of it at the last place.

@@ -16,7 +16,8 @@ extension XMPPStream {
         }
     }
 
-    /// Counts an attempt with the token before it is made: a number that was used must not be used again (XEP-0484 §3.4).
+    /// Counts an attempt with the token before it is made: a number that was used must not be used again (XEP-0484
+    /// §3.4).
     func prepareToken() async {
         guard var token = memory?.token else { return }
         if token.isValid(at: .now), token.count < .max {
@@ -39,8 +40,8 @@ extension XMPPStream {
         }
     }
 
-    /// Notes what the server has offered on the way to the session. What a resumption together with the login did not show
-    /// is as it was.
+    /// Notes what the server has offered on the way to the session. What a resumption together with the login did not
+    /// show is as it was.
     func rememberOffer() {
         var offered = machine.offered
         offered.session = offered.session ?? memory?.offered?.session
@@ -68,8 +69,8 @@ extension XMPPStream {
 }
 
 extension XMPPError {
-    /// Whether a login that had relied on what the server offered before may have failed because of that. A refusal of the
-    /// credentials or of the server's own proof has other reasons.
+    /// Whether a login that had relied on what the server offered before may have failed because of that. A refusal of
+    /// the credentials or of the server's own proof has other reasons.
     var mayComeOfHaste: Bool {
         // Nothing that was sent has brought that about.
         if streamError?.condition == .seeOtherHost { return false }

@@ -17,8 +17,8 @@ extension XMPPStream {
     ///   - timeout: How long to wait; default 30 s.
     /// - Returns: The answer of type `result`.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/stanzaError`` when the answer is an error,
-    ///   ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or what ended the session. When the connection is lost and
-    ///   the session resumed, the request goes on waiting.
+    ///   ``XMPPError/Code/timedOut``, ``XMPPError/Code/cancelled``, or what ended the session. When the connection is
+    ///   lost and the session resumed, the request goes on waiting.
     @discardableResult
     public func request(_ request: IQ, timeout: Duration = .seconds(30)) async throws(XMPPError) -> IQ {
         let id = try await ask(request)
@@ -27,8 +27,8 @@ extension XMPPStream {
 
     /// Sends a request and waits for an answer with this payload.
     ///
-    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; with ``XMPPError/Code/stanzaError`` and `undefined-condition`
-    ///   when the answer is a result without the payload.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; with ``XMPPError/Code/stanzaError`` and
+    ///   `undefined-condition` when the answer is a result without the payload.
     public func request<Payload: StanzaPayload>(
         _ request: IQ, expecting type: Payload.Type, timeout: Duration = .seconds(30)
     ) async throws(XMPPError) -> Payload {

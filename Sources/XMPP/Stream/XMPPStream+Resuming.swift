@@ -52,7 +52,8 @@ extension XMPPStream {
         endWaiting { $0 == .interruption }
     }
 
-    /// Nobody can be believed to be online after such a time. Whether the server still has the session is asked all the same.
+    /// Nobody can be believed to be online after such a time. Whether the server still has the session is asked all the
+    /// same.
     private func sessionExpired() {
         sessionExpiry = nil
         loseSession(XMPPError(.connectionLost, "The connection could not be had again in time."))
@@ -77,9 +78,9 @@ extension XMPPStream {
         for transition in tracker.streamEnded() { report(transition) }
     }
 
-    /// Lets go of the connection and leaves the session to whoever resumes it: the server is told what is kept, and nothing of
-    /// an end. What arrives from then on comes in the session that is resumed. A session that cannot be resumed ends in good
-    /// order.
+    /// Lets go of the connection and leaves the session to whoever resumes it: the server is told what is kept, and
+    /// nothing of an end. What arrives from then on comes in the session that is resumed. A session that cannot be
+    /// resumed ends in good order.
     package func leaveResumable() async {
         guard isEstablished, keeping != nil, machine.management.sessionID != nil else { return await disconnect() }
         outlivesConnection = true
@@ -95,8 +96,8 @@ extension XMPPStream {
 
     /// A stanza has gone where it belongs.
     ///
-    /// - Parameter isReported: Whether anybody was told of it. A message of which nobody was is counted and not kept: a result of
-    ///   an archive, or what only calls itself a copy.
+    /// - Parameter isReported: Whether anybody was told of it. A message of which nobody was is counted and not kept: a
+    ///   result of an archive, or what only calls itself a copy.
     func arrivedStanza(_ element: Element, isReported: Bool) {
         configuration.meter?.count { $0.stanzasReceived += 1 }
         guard keeping != nil || configuration.stanzaHandling == .whenDelegatesAreDone else {
@@ -143,8 +144,8 @@ extension XMPPStream {
         if ledger.isEmpty, keeping?.isSettled != false { endWaiting { $0 == .settling } }
     }
 
-    /// Waits until the delegates are done with everything that came, at most ``maximumSettling``: what is not counted then
-    /// comes again. What is being kept at that time is waited for without limit, since it may count already.
+    /// Waits until the delegates are done with everything that came, at most ``maximumSettling``: what is not counted
+    /// then comes again. What is being kept at that time is waited for without limit, since it may count already.
     package func settle(atMost limit: Duration = XMPPStream.maximumSettling) async {
         guard !ledger.isEmpty || keeping?.isSettled == false else { return }
         let timer = configuration.clock.schedule(after: limit, on: executor) { [weak self] in
@@ -159,8 +160,8 @@ extension XMPPStream {
 }
 
 extension ConnectionTarget {
-    /// A place as servers write it (RFC 6120 §4.9.3.19, XEP-0198 §5): `host`, `host:port`, an IPv6 address in brackets; `nil`
-    /// for anything else.
+    /// A place as servers write it (RFC 6120 §4.9.3.19, XEP-0198 §5): `host`, `host:port`, an IPv6 address in brackets;
+    /// `nil` for anything else.
     ///
     /// - Parameters:
     ///   - location: What the server has written.

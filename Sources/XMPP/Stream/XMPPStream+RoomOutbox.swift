@@ -13,14 +13,14 @@ enum RoomAnswer: Sendable, Hashable {
     case unknown
 }
 
-/// Messages of an outbox to rooms: they go when the user is in the room, and have arrived when the room sends them back. What was
-/// on its way when the user was in the room last is never said again before the room was asked.
+/// Messages of an outbox to rooms: they go when the user is in the room, and have arrived when the room sends them
+/// back. What was on its way when the user was in the room last is never said again before the room was asked.
 extension XMPPStream {
     /// How many messages of a room's archive are looked at for those that are in doubt; 5,000.
     private static let maximumAsked = 5_000
 
-    /// Lets the rooms that are entered again (``rejoinRooms()``) tell so much of their past that it shows what became of the messages
-    /// of an outbox.
+    /// Lets the rooms that are entered again (``rejoinRooms()``) tell so much of their past that it shows what became
+    /// of the messages of an outbox.
     package func heedRooms(of outbox: any Outbox) async throws(XMPPError) {
         let account = configuration.jid.bare
         let entries = try await ask(outbox) { try await $0.unreflected(of: account) }
@@ -56,8 +56,8 @@ extension XMPPStream {
         throw disconnection ?? .notConnected
     }
 
-    /// Finds out what became of messages that an earlier stay in a room has left: those that the room has are done, those that it
-    /// has not are sent again, and of others nobody can say.
+    /// Finds out what became of messages that an earlier stay in a room has left: those that the room has are done,
+    /// those that it has not are sent again, and of others nobody can say.
     ///
     /// - Returns: The rooms in which that is known, and the stays of which it is.
     func settleRooms(in outbox: any Outbox) async throws(XMPPError) -> [JID: Int] {

@@ -18,13 +18,14 @@ extension XMPPStream {
 
     /// Sends a message.
     ///
-    /// A message without an id gets an unguessable one. Returning means that the bytes are on their way, not that anybody
-    /// has them: see ``waitUntilHandled()``. Waits while the network does not keep up, while something to the same addressee
-    /// is still to be sent again that an earlier session has left, or until the task is cancelled.
+    /// A message without an id gets an unguessable one. Returning means that the bytes are on their way, not that
+    /// anybody has them: see ``waitUntilHandled()``. Waits while the network does not keep up, while something to the
+    /// same addressee is still to be sent again that an earlier session has left, or until the task is cancelled.
     ///
     /// - Returns: The message as it was sent.
-    /// - Throws: ``XMPPError`` with ``XMPPError/Code/notConnected``, ``XMPPError/Code/invalidStanza`` for a character that
-    ///   XML cannot hold, ``XMPPError/Code/tooLarge``, or ``XMPPError/Code/cancelled``; nothing has been sent then.
+    /// - Throws: ``XMPPError`` with ``XMPPError/Code/notConnected``, ``XMPPError/Code/invalidStanza`` for a character
+    ///   that XML cannot hold, ``XMPPError/Code/tooLarge``, or ``XMPPError/Code/cancelled``; nothing has been sent
+    ///   then.
     @discardableResult
     public func send(_ message: Message) async throws(XMPPError) -> Message {
         var message = message
@@ -49,8 +50,8 @@ extension XMPPStream {
 
     /// Answers a message, of the same type and in the same thread (``XMPPCore/Message/reply(_:)``).
     ///
-    /// The answer goes to the client that wrote. Once that is known to have gone, it goes to the bare address, and the server
-    /// chooses among the clients that are left (RFC 6121 §5.1).
+    /// The answer goes to the client that wrote. Once that is known to have gone, it goes to the bare address, and the
+    /// server chooses among the clients that are left (RFC 6121 §5.1).
     ///
     /// - Returns: The message as it was sent.
     /// - Throws: ``XMPPError`` as ``send(_:)-(Message)``.
@@ -87,8 +88,8 @@ extension XMPPStream {
     ///
     /// When the connection is lost and the session resumed, the wait goes on.
     ///
-    /// - Throws: ``XMPPError`` when the session ends before, or with ``XMPPError/Code/cancelled``: what was sent may or may
-    ///   not have arrived.
+    /// - Throws: ``XMPPError`` when the session ends before, or with ``XMPPError/Code/cancelled``: what was sent may or
+    ///   may not have arrived.
     public func waitUntilHandled() async throws(XMPPError) {
         guard isEstablished else { throw disconnection ?? .notConnected }
         guard machine.management.isOn else {
@@ -104,7 +105,8 @@ extension XMPPStream {
         } while known != doubts
     }
 
-    /// Waits until the server has acknowledged everything that counts now, or until it is known that this will not come.
+    /// Waits until the server has acknowledged everything that counts now, or until it is known that this will not
+    /// come.
     private func waitForAcknowledgement() async throws(XMPPError) {
         guard machine.management.unacknowledged > 0 else { return }
         let sent = machine.management.sent
@@ -115,8 +117,8 @@ extension XMPPStream {
         try await wait(for: .handled(sent)).get()
     }
 
-    /// Ends the stream: says goodbye, waits for the server's end for at most 5 seconds, closes. Returns when that is done.
-    /// What was sent before goes out first. A stream that is still connecting is abandoned.
+    /// Ends the stream: says goodbye, waits for the server's end for at most 5 seconds, closes. Returns when that is
+    /// done. What was sent before goes out first. A stream that is still connecting is abandoned.
     public func disconnect() async {
         switch phase {
         case .fresh:
@@ -141,8 +143,8 @@ extension XMPPStream {
         }
     }
 
-    /// Waits until the stream is over, also for one that has not been connected yet. Cancelling the task ends the waiting, not
-    /// the stream.
+    /// Waits until the stream is over, also for one that has not been connected yet. Cancelling the task ends the
+    /// waiting, not the stream.
     ///
     /// - Returns: Why it ended; `nil` when this side closed it, or when the task was cancelled before the end.
     @discardableResult

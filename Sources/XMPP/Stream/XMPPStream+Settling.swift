@@ -21,11 +21,12 @@ extension XMPPStream {
     /// After how many looks at an archive that bring nothing new it is believed to be complete; 3.
     private static let sufficientQuietLooks = 3
 
-    /// How long a room is waited for that does not let the user in again; as long as by ``join(_:as:password:history:unlocksNewRoom:timeout:)``.
+    /// How long a room is waited for that does not let the user in again; as long as by
+    /// ``join(_:as:password:history:unlocksNewRoom:timeout:)``.
     private static let roomTimeout: Duration = .seconds(30)
 
-    /// Since when rooms have to tell again what was said in them, by their addresses: what was on its way there when a session was
-    /// lost may be among it.
+    /// Since when rooms have to tell again what was said in them, by their addresses: what was on its way there when a
+    /// session was lost may be among it.
     var unsettledRooms: [JID: DateTime] {
         var rooms: [JID: DateTime] = [:]
         for pending in unsettled where pending.element["type"] == Message.Kind.groupchat.rawValue {
@@ -64,7 +65,8 @@ extension XMPPStream {
         settled(arrived)
     }
 
-    /// Leaves messages to rooms that are in an outbox to it: it asks the rooms when the user is in them (``settleRooms(in:)``).
+    /// Leaves messages to rooms that are in an outbox to it: it asks the rooms when the user is in them
+    /// (``settleRooms(in:)``).
     func handBackRoomMessages(to outbox: any Outbox) async throws(XMPPError) {
         var handedBack: [UnacknowledgedStanza] = []
         for pending in unsettled where pending.element["type"] == Message.Kind.groupchat.rawValue {
@@ -99,11 +101,12 @@ extension XMPPStream {
         settling = nil
     }
 
-    /// Looks the messages up, of which nobody knows whether the server has them, in the account's own archive (XEP-0313 §4). Those
-    /// that are there are settled. Without an archive, or when it does not answer, all stay unsettled.
+    /// Looks the messages up, of which nobody knows whether the server has them, in the account's own archive (XEP-0313
+    /// §4). Those that are there are settled. Without an archive, or when it does not answer, all stay unsettled.
     ///
-    /// While the server may still be at work on what came over the connection before, the archive is looked at again until nothing
-    /// has come for a while: a message that is on its way there would be taken for missing, and arrive twice.
+    /// While the server may still be at work on what came over the connection before, the archive is looked at again
+    /// until nothing has come for a while: a message that is on its way there would be taken for missing, and arrive
+    /// twice.
     private func settleByArchive() async {
         guard let own = jid?.bare, let oldest = unsettled.compactMap(\.sentAt).min(),
             let information = try? await discoverInformation(of: own),
@@ -177,9 +180,9 @@ extension XMPPStream {
         return (loss.hasMessages || !withMessages) && configuration.clock.now - loss.at < Self.maximumServerLag
     }
 
-    /// The server goes on with the session, and says how far it was. It may have counted too early: ejabberd lets the process that had
-    /// the connection before deal with what it has read, while the session goes on in another one from an earlier count. So
-    /// messages are looked for before they are sent again (XEP-0198 §5 has them sent at once).
+    /// The server goes on with the session, and says how far it was. It may have counted too early: ejabberd lets the
+    /// process that had the connection before deal with what it has read, while the session goes on in another one from
+    /// an earlier count. So messages are looked for before they are sent again (XEP-0198 §5 has them sent at once).
     func doubtUnhandled() {
         unsettled += machine.unsettled
         machine.unsettled = []

@@ -9,8 +9,8 @@ internal import XMPPXML
 
 /// One connection to a server, from the first look-up to the end of the stream.
 ///
-/// A stream is used once: ``connect()``, talk, ``disconnect()``. ``XMPPClient`` makes new ones when a connection is lost.
-/// What happens is reported to delegates and to asynchronous sequences, in one order.
+/// A stream is used once: ``connect()``, talk, ``disconnect()``. ``XMPPClient`` makes new ones when a connection is
+/// lost. What happens is reported to delegates and to asynchronous sequences, in one order.
 ///
 /// ```swift
 /// let stream = XMPPStream(XMPPConfiguration(jid: try JID("juliet@example.org"), password: "secret"))
@@ -76,7 +76,8 @@ public actor XMPPStream {
     var opening: Task<Result<any ByteTransport, ConnectError>, Never>?
     /// The places that are tried beside it.
     var race: PlaceRace?
-    /// Whether the handshake of the present attempt has failed after a TLS session was offered: some servers take offence.
+    /// Whether the handshake of the present attempt has failed after a TLS session was offered: some servers take
+    /// offence.
     var hasMissedTLSSession = false
     /// Where the present attempt goes.
     var attemptTarget: ConnectionTarget?
@@ -100,7 +101,8 @@ public actor XMPPStream {
 
     /// Whether the server is asked to keep the session when the connection is lost.
     let isResumable: Bool
-    /// Whether the stream waits for ``reconnect()`` when the connection of a resumable session is lost, instead of ending.
+    /// Whether the stream waits for ``reconnect()`` when the connection of a resumable session is lost, instead of
+    /// ending.
     var outlivesConnection = false
     /// Whether there is a session, with or without a connection: roster, presences and requests belong to it.
     var isSessionAlive = false
@@ -169,16 +171,16 @@ public actor XMPPStream {
     var serverKey: ServerKey?
     /// The SASL mechanism that succeeded.
     public internal(set) var mechanism: String?
-    /// What the login was bound to, `tls-exporter` (RFC 9266) or `tls-server-end-point` (RFC 5929): nobody can have sat between
-    /// the two sides then, whatever their certificate. `nil` when it was bound to nothing.
+    /// What the login was bound to, `tls-exporter` (RFC 9266) or `tls-server-end-point` (RFC 5929): nobody can have sat
+    /// between the two sides then, whatever their certificate. `nil` when it was bound to nothing.
     public internal(set) var channelBinding: String?
     /// Where the stream is connected to, as `host:port`.
     public internal(set) var endpoint: String?
-    /// How often one side had to wait for the other on the present connection, from its first byte to the session: round
-    /// trips, those of TLS included and those of TCP not.
+    /// How often one side had to wait for the other on the present connection, from its first byte to the session:
+    /// round trips, those of TLS included and those of TCP not.
     public internal(set) var loginRoundTrips: Int?
-    /// What each part of the way to the session on the present connection took, in order; of an attempt that failed, the parts
-    /// that were done.
+    /// What each part of the way to the session on the present connection took, in order; of an attempt that failed,
+    /// the parts that were done.
     public internal(set) var loginPhases: [LoginPhase] = []
     /// When the present part began.
     var loginClock = LoginClock(begin: .zero)
@@ -189,10 +191,10 @@ public actor XMPPStream {
     ///
     /// - Parameters:
     ///   - configuration: Who to connect as, where to, and how.
-    ///   - isResumable: Whether to ask the server to keep the session when the connection is lost (XEP-0198 §5): only for
-    ///     who goes on from ``resumableState`` then. ``XMPPClient`` does.
-    ///   - state: What an earlier stream left in its ``resumableState``. ``connect()`` resumes that session, or else makes a
-    ///     new one and repeats there what the server had not acknowledged; ``isResumed`` tells.
+    ///   - isResumable: Whether to ask the server to keep the session when the connection is lost (XEP-0198 §5): only
+    ///     for who goes on from ``resumableState`` then. ``XMPPClient`` does.
+    ///   - state: What an earlier stream left in its ``resumableState``. ``connect()`` resumes that session, or else
+    ///     makes a new one and repeats there what the server had not acknowledged; ``isResumed`` tells.
     public init(_ configuration: XMPPConfiguration, isResumable: Bool = false, resuming state: StreamState? = nil) {
         self.init(
             configuration, hub: EventHub(), ownsHub: true, isResumable: isResumable || state != nil, resuming: state)
@@ -279,8 +281,8 @@ public actor XMPPStream {
     /// Whether the session is one that began on an earlier connection.
     public var isResumed: Bool { start != .fresh }
 
-    /// What another stream needs to go on with this session, or to repeat what the server has not acknowledged; `nil` where
-    /// nothing is left, as after an orderly end.
+    /// What another stream needs to go on with this session, or to repeat what the server has not acknowledged; `nil`
+    /// where nothing is left, as after an orderly end.
     public var resumableState: StreamState? {
         var state = machine.resumableState
         if state == nil, !unsettled.isEmpty { state = StreamState(jid: account, id: nil) }
@@ -313,10 +315,11 @@ enum AttemptOutcome: Sendable {
 
 /// How much of a domain has failed with an attempt, and is not tried any more.
 enum FailureExtent: Sendable {
-    /// One address: it was silent, or ended the connection before it had said what it offers. Others of the host may do better.
+    /// One address: it was silent, or ended the connection before it had said what it offers. Others of the host may do
+    /// better.
     case address
-    /// One place: it has answered, and is not to be trusted or speaks no XMPP. Its other addresses are the same server as a rule, and
-    /// what is wrong with it is told at once; other places of the domain may do better.
+    /// One place: it has answered, and is not to be trusted or speaks no XMPP. Its other addresses are the same server
+    /// as a rule, and what is wrong with it is told at once; other places of the domain may do better.
     case place
     /// The domain: XMPP was spoken, or the way is barred to all of its places.
     case domain

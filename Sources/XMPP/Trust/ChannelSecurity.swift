@@ -14,8 +14,8 @@ public struct ChannelSecurity: Sendable, Hashable {
         case dane
     }
 
-    /// What DNS says about a server in TLSA records (RFC 7673 §3). Where a signature is wrong or missing that ought to be there,
-    /// the server is not used.
+    /// What DNS says about a server in TLSA records (RFC 7673 §3). Where a signature is wrong or missing that ought to
+    /// be there, the server is not used.
     public enum TLSA: String, Sendable, Hashable {
         /// There are records, and they are signed: the certificate is what they say.
         case secure
@@ -63,8 +63,8 @@ public struct ChannelSecurity: Sendable, Hashable {
     public var fingerprint: [UInt8]
     /// What the server's key is known by.
     public var keyFingerprint: KeyFingerprint?
-    /// The server's certificate and those above it, up to the authority that is trusted; where a key is the proof, what the
-    /// server has shown. 16 at most.
+    /// The server's certificate and those above it, up to the authority that is trusted; where a key is the proof, what
+    /// the server has shown. 16 at most.
     public var certificates: [Certificate]
     /// What DNS says about the server; `nil` where that was not asked (``ServerTrust/dane`` asks).
     public var tlsa: TLSA?

@@ -28,8 +28,8 @@ public struct ServerKey: Sendable, Hashable {
 
 /// A server has another key than at every login that is remembered.
 ///
-/// That is the usual thing where a certificate was renewed, and it is also what somebody in between with a valid certificate
-/// looks like. A login that is bound to the channel (``XMPPStream/channelBinding``) tells the two apart.
+/// That is the usual thing where a certificate was renewed, and it is also what somebody in between with a valid
+/// certificate looks like. A login that is bound to the channel (``XMPPStream/channelBinding``) tells the two apart.
 public struct ServerKeyChange: Sendable, Hashable {
     /// The key of the last login.
     public var old: ServerKey
@@ -75,7 +75,8 @@ extension XMPPStream {
     /// For whom sessions of TLS are kept.
     var tlsSessionOwner: String? { configuration.resumesTLS ? configuration.jid.bare.description : nil }
 
-    /// What came after a handshake has failed, which may be due to the session that was resumed: the next one is a whole one.
+    /// What came after a handshake has failed, which may be due to the session that was resumed: the next one is a
+    /// whole one.
     func forgetTLSSessions() {
         if let tlsSessionOwner { tlsContext?.forgetSessions(of: tlsSessionOwner) }
     }

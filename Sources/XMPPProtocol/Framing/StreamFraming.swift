@@ -7,8 +7,8 @@ package import XMPPXML
 package enum StreamFraming: Sendable, Hashable {
     /// One XML document whose root stays open (RFC 6120 §4.2).
     case document
-    /// Each first-level element is a message and a document of its own; `<open/>` and `<close/>` stand for the root's tags
-    /// (RFC 7395 §3.3).
+    /// Each first-level element is a message and a document of its own; `<open/>` and `<close/>` stand for the root's
+    /// tags (RFC 7395 §3.3).
     case messages
 
     /// The beginning of a stream.

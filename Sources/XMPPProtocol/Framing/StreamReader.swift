@@ -11,8 +11,8 @@ package final class StreamReader {
     private let parser: XMLStreamParser
     private var isOpen = false
 
-    /// The root that messages are read inside of. The prefix is one that nobody declares by accident: a message has to declare
-    /// its own namespaces (RFC 7395 §3.3.3).
+    /// The root that messages are read inside of. The prefix is one that nobody declares by accident: a message has to
+    /// declare its own namespaces (RFC 7395 §3.3.3).
     private static let root = Array("<_.:stream xmlns:_.=\"\(Namespace.streams)\">".utf8)
 
     /// Makes a reader for a new stream.

@@ -16,21 +16,22 @@ public protocol Outbox: Sendable {
     /// - Throws: Whatever the store cannot do, ``OutboxError`` among it; nothing was added then.
     func add(_ message: Message, of account: JID, expires: DateTime?) async throws -> OutboxEntry
 
-    /// The messages of an account that wait to be sent, in the order in which they came; those whose time has run out are
-    /// noted as expired first.
+    /// The messages of an account that wait to be sent, in the order in which they came; those whose time has run out
+    /// are noted as expired first.
     ///
     /// - Parameters:
     ///   - account: The account that sends them.
-    ///   - addressees: Whose messages are left out: those to rooms that the user is not in wait until the rooms are entered.
+    ///   - addressees: Whose messages are left out: those to rooms that the user is not in wait until the rooms are
+    ///     entered.
     ///   - limit: How many at most.
     func waiting(of account: JID, passingOver addressees: Set<JID>, limit: Int) async throws -> [OutboxEntry]
 
-    /// The messages of an account of which nobody knows whether the server has them, in the order in which they were sent:
-    /// they were ``DeliveryState/sent`` in a session that is gone.
+    /// The messages of an account of which nobody knows whether the server has them, in the order in which they were
+    /// sent: they were ``DeliveryState/sent`` in a session that is gone.
     func uncertain(of account: JID) async throws -> [OutboxEntry]
 
-    /// The messages to rooms that are ``DeliveryState/sent`` and that no room has sent back yet, in the order in which they were
-    /// added. A server that has one says nothing of the room.
+    /// The messages to rooms that are ``DeliveryState/sent`` and that no room has sent back yet, in the order in which
+    /// they were added. A server that has one says nothing of the room.
     func unreflected(of account: JID) async throws -> [OutboxEntry]
 
     /// What is known of a message; `nil` where it is not known.
@@ -46,8 +47,8 @@ public protocol Outbox: Sendable {
     ///   - limit: How many at most.
     func latest(of account: JID, limit: Int) async throws -> [OutboxKey]
 
-    /// Gives an element after each change of any message, from now on; changes that come together may be one element. Ends when
-    /// nothing can change any more, or with the task that reads it.
+    /// Gives an element after each change of any message, from now on; changes that come together may be one element.
+    /// Ends when nothing can change any more, or with the task that reads it.
     func changes() -> AsyncStream<Void>
 
     /// Notes how far a message has come; one that has come further stays there (``DeliveryState/leads(to:)``).
@@ -58,8 +59,8 @@ public protocol Outbox: Sendable {
         _ state: DeliveryState, of id: String, to recipient: JID, of account: JID, because reason: String?
     ) async throws -> OutboxEntry?
 
-    /// Resolves a doubt: a message that is ``OutboxEntry/isUncertain``, or that a room has not sent back, waits to be sent again,
-    /// or is known to have arrived at the server, or in the room. Of others nothing is changed.
+    /// Resolves a doubt: a message that is ``OutboxEntry/isUncertain``, or that a room has not sent back, waits to be
+    /// sent again, or is known to have arrived at the server, or in the room. Of others nothing is changed.
     ///
     /// - Parameters:
     ///   - id: The message's id.
@@ -89,8 +90,8 @@ public struct OutboxKey: Sendable, Hashable {
         self.recipient = recipient
     }
 
-    /// Whether somebody may say what became of the message: the addressee, whichever client it is; where it came back, the
-    /// server there too (RFC 6120 §8.3.1).
+    /// Whether somebody may say what became of the message: the addressee, whichever client it is; where it came back,
+    /// the server there too (RFC 6120 §8.3.1).
     public func isAnswered(by sender: JID, asError: Bool) -> Bool {
         sender.bare == recipient.bare || asError && sender == recipient.domain
     }
@@ -102,7 +103,8 @@ public struct OutboxEntry: Sendable, Hashable {
     public var message: Message
     /// How far it has come.
     public var state: DeliveryState
-    /// Whether it may be at the server, and be doubled when it is sent again: it was on its way when a session was lost.
+    /// Whether it may be at the server, and be doubled when it is sent again: it was on its way when a session was
+    /// lost.
     public var isUncertain: Bool
     /// When it was added.
     public var queuedAt: DateTime

@@ -3,8 +3,8 @@
 internal import XMPPCore
 package import XMPPCrypto
 
-/// OAUTHBEARER: an access token of an authorization server (RFC 7628). As with PLAIN, whoever receives it can use it: it
-/// goes through verified TLS alone.
+/// OAUTHBEARER: an access token of an authorization server (RFC 7628). As with PLAIN, whoever receives it can use it:
+/// it goes through verified TLS alone.
 package struct OAuthBearerMechanism: SASLMechanism {
     private enum Phase {
         case initial
@@ -21,8 +21,8 @@ package struct OAuthBearerMechanism: SASLMechanism {
     /// - Parameters:
     ///   - token: The access token: visible ASCII (RFC 6750 §2.1).
     ///   - authorizationID: The bare address to act for.
-    /// - Throws: ``SASLError/invalidPassword`` for a token that is none, ``SASLError/invalidUsername`` for an address that
-    ///   GS2 has no room for.
+    /// - Throws: ``SASLError/invalidPassword`` for a token that is none, ``SASLError/invalidUsername`` for an address
+    ///   that GS2 has no room for.
     package init(token: SecretBytes, authorizationID: String) throws(SASLError) {
         let isToken = token.withUnsafeBytes { bytes in
             !bytes.isEmpty && bytes.allSatisfy { (0x21...0x7E).contains($0) }

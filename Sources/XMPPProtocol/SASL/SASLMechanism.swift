@@ -13,18 +13,19 @@ package protocol SASLMechanism: Sendable {
     /// - Throws: ``SASLError`` when the credentials cannot be expressed in this mechanism, or at a second call.
     mutating func start() throws(SASLError) -> [UInt8]?
 
-    /// What has to be worked out before a decoded challenge can be answered; `nil` when it can be answered at once, which is
-    /// what a mechanism does unless it says otherwise.
+    /// What has to be worked out before a decoded challenge can be answered; `nil` when it can be answered at once,
+    /// which is what a mechanism does unless it says otherwise.
     ///
-    /// Whoever asks does the work elsewhere and hands the keys to ``take(_:)``, before the challenge to ``respond(to:)``.
+    /// Whoever asks does the work elsewhere and hands the keys to ``take(_:)``, before the challenge to
+    /// ``respond(to:)``.
     /// - Throws: ``SASLError`` when the challenge is not one that an honest server sends at this point.
     func derivation(for challenge: [UInt8]) throws(SASLError) -> SCRAMKeyDerivation?
 
     /// Takes keys that were worked out for a challenge that is to be answered now.
     mutating func take(_ keys: SCRAMKeyMaterial)
 
-    /// The keys of this login, once the server has proven itself: worth keeping for the next. `nil` for a mechanism that has
-    /// none.
+    /// The keys of this login, once the server has proven itself: worth keeping for the next. `nil` for a mechanism
+    /// that has none.
     var keyMaterial: SCRAMKeyMaterial? { get }
 
     /// The answer to a decoded challenge; may be empty.

@@ -103,9 +103,9 @@ package struct SASLMechanismSelector: Sendable {
         }
         guard let usable else { return nil }
         guard let types = offer.channelBindingTypes else {
-            // Servers older than XEP-0440 may know `tls-unique` only, which TLS 1.3 does not have, and offer `-PLUS` all
-            // the same: ejabberd 23.01 does. Guessing a type would lock their users out. Where nothing but a bound login will do,
-            // a guess is better than none.
+            // Servers older than XEP-0440 may know `tls-unique` only, which TLS 1.3 does not have, and offer `-PLUS`
+            // all the same: ejabberd 23.01 does. Guessing a type would lock their users out. Where nothing but a bound
+            // login will do, a guess is better than none.
             let hasUnbound = Self.scram.contains { offered.contains($0.plain) && account.canUse($0.digest) }
             return hasUnbound && mayBeUnbound ? nil : SASLSelection(name: usable.plus, binding: .bound(preferred))
         }

@@ -18,10 +18,11 @@ package struct SASLPolicy: Hashable, Sendable {
     package var allowsPlain = true
     /// Whether the account has logged in with SCRAM before: from then on PLAIN is a downgrade (XEP-0474).
     package var hasUsedSCRAM = false
-    /// Whether the account has logged in bound to its channel before: from then on an exchange that is not is a downgrade.
+    /// Whether the account has logged in bound to its channel before: from then on an exchange that is not is a
+    /// downgrade.
     package var hasUsedChannelBinding = false
-    /// Whether a weaker exchange than those before may be used all the same: PLAIN, or an access token in place of the password's
-    /// proof, after SCRAM; an exchange without channel binding after one with it; false by default.
+    /// Whether a weaker exchange than those before may be used all the same: PLAIN, or an access token in place of the
+    /// password's proof, after SCRAM; an exchange without channel binding after one with it; false by default.
     package var allowsWeakerLogin = false
 
     /// The defaults.

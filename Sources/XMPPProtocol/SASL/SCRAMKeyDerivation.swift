@@ -2,11 +2,11 @@
 
 package import XMPPCrypto
 
-/// The work that a SCRAM exchange needs done before it can answer: `SaltedPassword` of RFC 5802 §3, as many iterations as the
-/// server asks for.
+/// The work that a SCRAM exchange needs done before it can answer: `SaltedPassword` of RFC 5802 §3, as many iterations
+/// as the server asks for.
 ///
-/// It may take seconds, by the server's choice, and is therefore done where nothing else waits. What it is needed for was
-/// checked before: the iteration count is within ``SCRAMLimits``.
+/// It may take seconds, by the server's choice, and is therefore done where nothing else waits. What it is needed for
+/// was checked before: the iteration count is within ``SCRAMLimits``.
 package struct SCRAMKeyDerivation: Sendable {
     /// The hash function of the mechanism.
     package let digest: Digest

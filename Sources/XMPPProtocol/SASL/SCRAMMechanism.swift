@@ -188,8 +188,8 @@ package struct SCRAMMechanism: SASLMechanism {
         throw .downgradeDetected
     }
 
-    /// XEP-0515 §5.2: where both sides do not have the same version of TLS, they have not the same channel. Who takes the
-    /// attribute away, or changes it, is found out by the server: it is part of what is proven.
+    /// XEP-0515 §5.2: where both sides do not have the same version of TLS, they have not the same channel. Who takes
+    /// the attribute away, or changes it, is found out by the server: it is part of what is proven.
     private func checkTLSVersion(_ first: SCRAMServerFirst) throws(SASLError) {
         guard let sent = first.tlsVersion, let tlsVersion else { return }
         let digits = String(tlsVersion, radix: 16)

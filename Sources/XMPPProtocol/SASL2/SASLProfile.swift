@@ -56,8 +56,8 @@ package enum SASLProfile: Sendable, Equatable {
         }
     }
 
-    /// Whether an element may have child elements: a challenge is text alone, and so is the success of the first profile
-    /// (RFC 6120 A.4).
+    /// Whether an element may have child elements: a challenge is text alone, and so is the success of the first
+    /// profile (RFC 6120 A.4).
     func allowsChildren(in element: Element) -> Bool {
         switch self {
         case .classic: element.localName == "failure"

@@ -67,8 +67,8 @@ struct SASLUpgrade: Sendable {
 }
 
 extension SASLNegotiation {
-    /// Offers the server what it lacks for stronger mechanisms: the salted password alone, and only in an exchange that is
-    /// bound to the channel, so that nobody in between gets it (XEP-0480 §5).
+    /// Offers the server what it lacks for stronger mechanisms: the salted password alone, and only in an exchange that
+    /// is bound to the channel, so that nobody in between gets it (XEP-0480 §5).
     mutating func upgradeRequest(_ selection: SASLSelection) -> [Element] {
         upgrade.offer([])
         guard profile != .classic, case .bound = selection.binding,
@@ -80,8 +80,8 @@ extension SASLNegotiation {
         return tasks.map { Element("upgrade", namespace: Namespace.saslUpgrade, text: $0) }
     }
 
-    /// Begins a step that the server asks for; `nil` when it was not offered. First the server has to have proven itself: nobody
-    /// else gets anything.
+    /// Begins a step that the server asks for; `nil` when it was not offered. First the server has to have proven
+    /// itself: nobody else gets anything.
     mutating func begin(upgrades tasks: [String], _ element: Element) -> Outcome? {
         var next = upgrade
         guard let task = next.begin(tasks) else { return nil }
@@ -94,8 +94,8 @@ extension SASLNegotiation {
         return .send(Element("next", namespace: Namespace.sasl2, attributes: ["task": task]))
     }
 
-    /// Takes salt and iterations, within the limits of SCRAM itself: a salted password that is easy to reverse is as good as the
-    /// password.
+    /// Takes salt and iterations, within the limits of SCRAM itself: a salted password that is easy to reverse is as
+    /// good as the password.
     mutating func received(taskData element: Element) -> Outcome {
         do throws(SASLError) {
             guard let digest = upgrade.awaited else { throw .unexpectedMessage }

@@ -24,8 +24,8 @@ extension StreamStateMachine {
         }
     }
 
-    /// What can be sent at once because the server offered it at the last login. Nothing else is sent than would be sent a
-    /// round trip later, and no password: what hides it alone can be sent to a server before it is heard.
+    /// What can be sent at once because the server offered it at the last login. Nothing else is sent than would be
+    /// sent a round trip later, and no password: what hides it alone can be sent to a server before it is heard.
     mutating func anticipate(_ layer: Layer) -> [StreamAction] {
         guard let expected = configuration.expected else { return [] }
         switch layer {
@@ -109,8 +109,8 @@ extension StreamStateMachine {
         return []
     }
 
-    /// The server is not what it was: the connection is given up, and another one begins without relying on anything. Where
-    /// the server may have taken up the session, an orderly end would end that too.
+    /// The server is not what it was: the connection is given up, and another one begins without relying on anything.
+    /// Where the server may have taken up the session, an orderly end would end that too.
     private mutating func giveUpAnticipation(resumes: Bool) -> [StreamAction] {
         let end = StreamEnd.transportEnded("the server does not offer what it offered at the last login")
         return resumes ? finish(end) + [.abortTransport] : abandon(end)

@@ -33,8 +33,8 @@ extension StreamStateMachine {
         }
     }
 
-    /// An element where features are due. Before authentication it is no stanza (RFC 6120 §4.3.5), and a result that was
-    /// not asked for is an attempt to skip a step; both end the connection. Afterwards it is passed over.
+    /// An element where features are due. Before authentication it is no stanza (RFC 6120 §4.3.5), and a result that
+    /// was not asked for is an attempt to skip a step; both end the connection. Afterwards it is passed over.
     private mutating func unexpected(_ element: Element, _ layer: Layer) -> [StreamAction] {
         switch layer {
         case .bound: return []
@@ -168,8 +168,8 @@ extension StreamStateMachine {
         }
     }
 
-    /// The session can be used at once: `<enable/>` goes first, and its answer costs no round trip of its own. Where the
-    /// binding has brought that answer already, nothing has to be sent.
+    /// The session can be used at once: `<enable/>` goes first, and its answer costs no round trip of its own. Where
+    /// the binding has brought that answer already, nothing has to be sent.
     mutating func establish(_ session: EstablishedSession, enabled answer: Element? = nil) -> [StreamAction] {
         state = .established
         boundAddress = session.jid

@@ -4,8 +4,8 @@ internal import XMPPCore
 internal import XMPPXML
 
 extension StreamStateMachine {
-    /// Asks for the session of an earlier connection (XEP-0198 §5); `nil` where there is none, or the server does not do
-    /// that any more.
+    /// Asks for the session of an earlier connection (XEP-0198 §5); `nil` where there is none, or the server does not
+    /// do that any more.
     mutating func resume(_ features: StreamFeatures) -> [StreamAction]? {
         guard let inheritance, let request = StreamManagement.resume(inheritance) else { return nil }
         guard configuration.usesStreamManagement, features.offersStreamManagement else {
@@ -71,8 +71,8 @@ extension StreamStateMachine {
         return violate(StreamManagement.tooHigh(h: h, sent: inheritance?.sent ?? 0))
     }
 
-    /// Repeats in a new session the messages that the server of the old one has not acknowledged. Presences and requests
-    /// are not repeated: they may say what is no longer so.
+    /// Repeats in a new session the messages that the server of the old one has not acknowledged. Presences and
+    /// requests are not repeated: they may say what is no longer so.
     mutating func repeatInheritance(
         in session: EstablishedSession
     ) -> (news: [StreamAction], repeated: [StreamAction]) {
@@ -97,9 +97,9 @@ extension StreamStateMachine {
         return ([.emit(.notResumed(report))], repeated)
     }
 
-    /// What the end of this connection leaves. An orderly end leaves nothing; an error that says that somebody else has the
-    /// session now leaves nothing either; one that shows that the two sides have counted differently leaves the stanzas,
-    /// but not the session (XEP-0198 §4, §5).
+    /// What the end of this connection leaves. An orderly end leaves nothing; an error that says that somebody else has
+    /// the session now leaves nothing either; one that shows that the two sides have counted differently leaves the
+    /// stanzas, but not the session (XEP-0198 §4, §5).
     func remains(after end: StreamEnd) -> StreamState? {
         guard var remains = resumableState else { return nil }
         let hadSession: Bool
@@ -121,7 +121,8 @@ extension StreamStateMachine {
         case .streamError where wasResuming:
             remains.id = nil
         case .streamError(let error) where error.condition == .policyViolation && remains.largestBytes != nil:
-            // What is too large for the server is repeated at each resumption, and would cost one connection after another.
+            // What is too large for the server is repeated at each resumption, and would cost one connection after
+            // another.
             remains.id = nil
         case .closed, .closedByServer, .streamError, .tlsUnavailable, .noMechanism, .authenticationRefused,
             .serverNotAuthenticated, .bindingFailed, .timedOut, .transportEnded:

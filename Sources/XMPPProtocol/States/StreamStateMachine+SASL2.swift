@@ -4,8 +4,8 @@ internal import XMPPCore
 internal import XMPPXML
 
 extension StreamStateMachine {
-    /// How the exchange with these features is carried: with SASL2 wherever it is offered inside TLS (XEP-0388 §4), unless
-    /// the older profile offers something better there.
+    /// How the exchange with these features is carried: with SASL2 wherever it is offered inside TLS (XEP-0388 §4),
+    /// unless the older profile offers something better there.
     ///
     /// - Parameters:
     ///   - features: What the server offers, or is believed to.

@@ -8,14 +8,14 @@ internal import XMPPXML
 struct KeepaliveState: Sendable {
     /// The id of the ping that has no answer yet.
     var pingID: String?
-    /// Whether something arrived since the keepalive timer was set. The timer is not set anew at each stanza: it looks at
-    /// this note when it runs out.
+    /// Whether something arrived since the keepalive timer was set. The timer is not set anew at each stanza: it looks
+    /// at this note when it runs out.
     var sawTraffic = false
 }
 
 extension StreamStateMachine {
-    /// Takes a first-level element of the established stream. What is neither stanza nor Stream Management is passed over
-    /// (RFC 6120 §4.9.3.24 would let us close; nothing is gained by it).
+    /// Takes a first-level element of the established stream. What is neither stanza nor Stream Management is passed
+    /// over (RFC 6120 §4.9.3.24 would let us close; nothing is gained by it).
     mutating func receivedInSession(_ element: Element) -> [StreamAction] {
         if StreamManagement.isStanza(element) {
             management.receivedStanza()
@@ -79,8 +79,8 @@ extension StreamStateMachine {
         }
     }
 
-    /// What has proven the server does so no longer: the server is told why it is left, and the next handshake shows whether
-    /// it has a new certificate (RFC 6120 §13.7.2.3, §4.9.3.16).
+    /// What has proven the server does so no longer: the server is told why it is left, and the next handshake shows
+    /// whether it has a new certificate (RFC 6120 §13.7.2.3, §4.9.3.16).
     private mutating func certificateEnded() -> [StreamAction] {
         let farewell: [StreamAction] = management.isOn ? [.send(management.answer)] : []
         let reset = StreamError(.reset, text: "the certificate of this stream has expired")
@@ -110,7 +110,8 @@ extension StreamStateMachine {
     /// The connection may be dead although it looks alive: asks now, and not when nothing has come for long.
     package mutating func probe() -> [StreamAction] { isEstablished ? askForSignOfLife() : [] }
 
-    /// Asks by acknowledgement request, or by a ping to the own server where Stream Management is off (RFC 6120 §4.6.3).
+    /// Asks by acknowledgement request, or by a ping to the own server where Stream Management is off (RFC 6120
+    /// §4.6.3).
     mutating func askForSignOfLife() -> [StreamAction] {
         let deadline = StreamAction.schedule(.answer, after: configuration.timeouts.answer)
         if management.isOn {
@@ -125,8 +126,9 @@ extension StreamStateMachine {
         return [.send(ping.element), deadline]
     }
 
-    /// The server has answered a ping that was sent behind `<enable/>`, and done things in order (RFC 6120 §10.1): where it has said
-    /// nothing to that, it will not. Otherwise who has much to send would wait for its acknowledgements for ever.
+    /// The server has answered a ping that was sent behind `<enable/>`, and done things in order (RFC 6120 §10.1):
+    /// where it has said nothing to that, it will not. Otherwise who has much to send would wait for its
+    /// acknowledgements for ever.
     private mutating func noteSilence() -> [StreamAction] {
         guard management.isUndecided else { return [] }
         let sent = management.sent

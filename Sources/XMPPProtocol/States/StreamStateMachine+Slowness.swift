@@ -13,14 +13,14 @@ struct UnfinishedStanza: Sendable {
 }
 
 extension StreamStateMachine {
-    /// How many ticks of the timer make the time-out. One timer that looks at a note from time to time costs a busy stream
-    /// nothing; a timer set anew at each read would.
+    /// How many ticks of the timer make the time-out. One timer that looks at a note from time to time costs a busy
+    /// stream nothing; a timer set anew at each read would.
     private static let quartersOfStanza = 4
 
     /// The bytes of one read were parsed.
     ///
-    /// A server that sends a byte now and then would otherwise hold a session, and what it buffers, for ever: before the
-    /// session the negotiation's deadline forbids that, within it this one.
+    /// A server that sends a byte now and then would otherwise hold a session, and what it buffers, for ever: before
+    /// the session the negotiation's deadline forbids that, within it this one.
     ///
     /// - Parameter midElement: Whether a first-level element has begun that has not ended.
     package mutating func readEnded(midElement: Bool) -> [StreamAction] {

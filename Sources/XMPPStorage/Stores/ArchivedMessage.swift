@@ -56,7 +56,8 @@ public struct ArchiveQuery: Sendable, Hashable {
     public var since: DateTime?
     /// Before this time.
     public var before: DateTime?
-    /// Words that all have to be in the text; the last one may be the beginning of a word. Case and accents do not matter.
+    /// Words that all have to be in the text; the last one may be the beginning of a word. Case and accents do not
+    /// matter.
     public var text: String?
     /// Only those that nobody has read here.
     public var isUnreadOnly: Bool

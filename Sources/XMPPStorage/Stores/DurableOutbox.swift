@@ -7,7 +7,8 @@ public import XMPPProtocol
 public final class DurableOutbox: Outbox {
     /// How many messages may wait to be sent for an account; 100,000.
     public static let maximumWaiting = 100_000
-    /// Of how many messages, the newest, it is remembered what became of them; 10,000. Their ids are known for that long.
+    /// Of how many messages, the newest, it is remembered what became of them; 10,000. Their ids are known for that
+    /// long.
     public static let maximumRemembered = 10_000
     /// How many messages are added between two looks at what may be forgotten.
     private static let stride = 256

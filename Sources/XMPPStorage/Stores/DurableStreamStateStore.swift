@@ -4,11 +4,12 @@ public import XMPPCore
 public import XMPPProtocol
 package import XMPPXML
 
-/// Keeps the sessions of accounts in a ``Database``, step by step: a process that is killed at any moment can go on with them.
+/// Keeps the sessions of accounts in a ``Database``, step by step: a process that is killed at any moment can go on
+/// with them.
 ///
-/// Steps that come while others are being written share their transaction. A message among the unacknowledged stanzas that is
-/// also in the ``DurableOutbox`` of the same database is noted there as sent in the very same transaction, and as being at the
-/// server when the server has acknowledged it.
+/// Steps that come while others are being written share their transaction. A message among the unacknowledged stanzas
+/// that is also in the ``DurableOutbox`` of the same database is noted there as sent in the very same transaction, and
+/// as being at the server when the server has acknowledged it.
 public final class DurableStreamStateStore: StreamStateStore {
     /// What else is to be kept of the stanzas that arrive, in the transaction that counts them.
     package typealias Keeping = @Sendable (SQLiteConnection, JID, [Element]) throws(StorageError) -> Void

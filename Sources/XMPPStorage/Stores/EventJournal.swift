@@ -2,10 +2,11 @@
 
 public import XMPPCore
 
-/// What happened, in order, each with a cursor that is greater than all before it: readers go on where they stopped, also
-/// after a restart.
+/// What happened, in order, each with a cursor that is greater than all before it: readers go on where they stopped,
+/// also after a restart.
 ///
-/// The journal is bounded: the oldest events make room. A reader that was too slow is told so by a gap, never by silence.
+/// The journal is bounded: the oldest events make room. A reader that was too slow is told so by a gap, never by
+/// silence.
 public final class EventJournal: Sendable {
     /// How much a journal keeps.
     public struct Limits: Sendable, Hashable {
@@ -95,7 +96,8 @@ public final class EventJournal: Sendable {
         }
         let end = last ?? 0
         try connection.execute("DELETE FROM event WHERE cursor <= ?", .integer(end - Int64(limits.maximumEvents)))
-        // Events are in the order of their times, but for a clock that was set back: those go with the ones behind them.
+        // Events are in the order of their times, but for a clock that was set back: those go with the ones behind
+        // them.
         let (age, isEndless) = limits.maximumAge.components.seconds.multipliedReportingOverflow(by: 1_000)
         let (oldest, isBeforeAll) = time.millisecondsSinceEpoch.subtractingReportingOverflow(age)
         if isEndless || isBeforeAll { return end }
@@ -124,7 +126,8 @@ public final class EventJournal: Sendable {
 
     /// The events after a cursor.
     ///
-    /// A cursor that was never given out tells nothing of what its owner has seen: all that is kept follows, with a gap.
+    /// A cursor that was never given out tells nothing of what its owner has seen: all that is kept follows, with a
+    /// gap.
     ///
     /// - Parameters:
     ///   - cursor: The last event that the reader has.
@@ -173,7 +176,8 @@ public final class EventJournal: Sendable {
         }
     }
 
-    /// A named consumer has dealt with everything up to a cursor. Going back is not possible: a lower cursor changes nothing.
+    /// A named consumer has dealt with everything up to a cursor. Going back is not possible: a lower cursor changes
+    /// nothing.
     ///
     /// - Throws: ``StorageError``.
     public func acknowledge(

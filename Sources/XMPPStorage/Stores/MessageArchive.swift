@@ -4,8 +4,8 @@ public import XMPPCore
 
 /// The messages that accounts have exchanged, with full-text search and marks for what is unread.
 ///
-/// A message that an archive of the server has named (XEP-0359) is there once, and so is one that was sent from here under
-/// an id of its own; what others call their messages decides nothing.
+/// A message that an archive of the server has named (XEP-0359) is there once, and so is one that was sent from here
+/// under an id of its own; what others call their messages decides nothing.
 public final class MessageArchive: Sendable {
     /// How many messages one look-up returns at most; 1,000.
     public static let maximumResults = 1_000
@@ -47,7 +47,8 @@ public final class MessageArchive: Sendable {
         var (count, bytes) = (0, 0)
         var isDue = false
         for entry in messages {
-            // What an archive says of a message that was sent from here is one more fact about it, and no second message.
+            // What an archive says of a message that was sent from here is one more fact about it, and no second
+            // message.
             if entry.isOutgoing, let originID = entry.originID, let name = entry.archiveID {
                 try connection.execute(
                     """
@@ -162,9 +163,9 @@ public final class MessageArchive: Sendable {
         }
     }
 
-    /// The words of a search as FTS5 takes them: each a string of its own, the last one the beginning of a word. So nothing of
-    /// what a user types is taken for an operator. By Unicode scalars: a quotation mark with an accent on it is one to FTS5. It reads
-    /// no further than a NUL.
+    /// The words of a search as FTS5 takes them: each a string of its own, the last one the beginning of a word. So
+    /// nothing of what a user types is taken for an operator. By Unicode scalars: a quotation mark with an accent on it
+    /// is one to FTS5. It reads no further than a NUL.
     private static func expression(_ text: String) -> String {
         let words = text.unicodeScalars.split { $0.properties.isWhitespace || $0 == "\0" }.map { word in
             let parts = word.split(separator: "\"", omittingEmptySubsequences: false)
@@ -194,8 +195,8 @@ public final class MessageArchive: Sendable {
     ///   - peer: Whose.
     ///   - id: The id of the last one that was read; `nil` for all.
     ///   - account: Whose archive.
-    /// - Returns: The messages that were unread before, the newest ``maximumMarked`` of them, oldest first; `nil` when there is
-    ///   no message with that id.
+    /// - Returns: The messages that were unread before, the newest ``maximumMarked`` of them, oldest first; `nil` when
+    ///   there is no message with that id.
     /// - Throws: ``StorageError``.
     public func markRead(
         _ peer: JID, upTo id: String? = nil, of account: JID
@@ -227,7 +228,8 @@ public final class MessageArchive: Sendable {
         }
     }
 
-    /// The name that an archive of the server gave to the newest message that is here: what came after it is what is missing.
+    /// The name that an archive of the server gave to the newest message that is here: what came after it is what is
+    /// missing.
     ///
     /// - Throws: ``StorageError``.
     public func lastArchiveID(by archive: JID, of account: JID) async throws(StorageError) -> String? {

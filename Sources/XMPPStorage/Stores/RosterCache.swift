@@ -56,8 +56,8 @@ public final class RosterCache: Sendable {
         }
     }
 
-    /// Notes a change (a roster push, RFC 6121 §2.1.6). Without a version, or without a roster that it changes, what is kept
-    /// is of no use any more and is removed.
+    /// Notes a change (a roster push, RFC 6121 §2.1.6). Without a version, or without a roster that it changes, what is
+    /// kept is of no use any more and is removed.
     ///
     /// - Throws: ``StorageError``.
     public func note(_ change: RosterChange, version: String?, of account: JID) async throws(StorageError) {

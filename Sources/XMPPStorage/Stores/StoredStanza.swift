@@ -28,8 +28,9 @@ enum StoredStanza {
         return bytes
     }
 
-    /// The bytes of a message to be read later. Of one that cannot be kept as it is, that is what RFC 6121 §5.2 says of a message:
-    /// who it is from and to, its texts, and no extensions. Somebody else chooses what is in it, and it must not be lost for that.
+    /// The bytes of a message to be read later. Of one that cannot be kept as it is, that is what RFC 6121 §5.2 says of
+    /// a message: who it is from and to, its texts, and no extensions. Somebody else chooses what is in it, and it must
+    /// not be lost for that.
     static func bytes(_ message: Message, file: String) throws(StorageError) -> [UInt8] {
         do {
             return try bytes(message.element, file: file)
@@ -42,7 +43,8 @@ enum StoredStanza {
     /// Whether an element stays within ``limits``, seen from where it is nested.
     private static func fits(_ element: Element, levels: Int, _ elements: inout Int) -> Bool {
         elements -= 1
-        // What is written needs a declaration for each namespace: two for an attribute at most, and one for the element.
+        // What is written needs a declaration for each namespace: two for an attribute at most, and one for the
+        // element.
         guard levels > 0, elements >= 0, 2 * element.attributes.count + 1 <= limits.maximumAttributes else {
             return false
         }

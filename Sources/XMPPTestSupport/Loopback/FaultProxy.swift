@@ -2,8 +2,8 @@
 
 internal import SocketIO
 
-/// Stands between a client and any server on this machine, and does to the bytes of each connection what ``LoopbackFault`` says:
-/// what a ``LoopbackServer`` can do by itself, for servers that people run.
+/// Stands between a client and any server on this machine, and does to the bytes of each connection what
+/// ``LoopbackFault`` says: what a ``LoopbackServer`` can do by itself, for servers that people run.
 ///
 /// ```swift
 /// let proxy = try await FaultProxy.start(to: server.port)
@@ -95,7 +95,8 @@ public actor FaultProxy {
         plans.append(faults)
     }
 
-    /// From now on nothing that the server says comes through on the connections that are open, and neither side is told.
+    /// From now on nothing that the server says comes through on the connections that are open, and neither side is
+    /// told.
     public func hush() {
         for id in links.keys { links[id]?.isHushed = true }
     }

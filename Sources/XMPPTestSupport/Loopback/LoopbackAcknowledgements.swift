@@ -3,7 +3,8 @@
 internal import XMPPCore
 internal import XMPPXML
 
-/// The server's side of Stream Management (XEP-0198 §4): counters modulo 2^32, and what the client has not acknowledged.
+/// The server's side of Stream Management (XEP-0198 §4): counters modulo 2^32, and what the client has not
+/// acknowledged.
 struct LoopbackAcknowledgements {
     private(set) var isOn = false
     /// The name of a session that can be resumed.

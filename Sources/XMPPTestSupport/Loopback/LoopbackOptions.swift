@@ -44,21 +44,21 @@ public struct LoopbackOptions: Sendable {
     public var tokenLifetime: Duration = .seconds(21 * 86_400)
     /// Whether a login with a token brings the next one.
     public var rotatesTokens = true
-    /// The name that the server gives to what it offers (XEP-0509); `nil` for none. A login that relies on another one is
-    /// refused.
+    /// The name that the server gives to what it offers (XEP-0509); `nil` for none. A login that relies on another one
+    /// is refused.
     public var configurationVersion: String?
     /// Iterations of SCRAM; default 4,096, the least that RFC 7677 §4 allows.
     public var iterations = 4_096
     /// Whether SCRAM tells the version of TLS (XEP-0515).
     public var tellsTLSVersion = true
-    /// The SCRAM mechanisms, without `-PLUS`, for which clients are asked for what the server lacks (XEP-0480); together with
-    /// SASL2. See ``LoopbackServer/upgrades(of:)``.
+    /// The SCRAM mechanisms, without `-PLUS`, for which clients are asked for what the server lacks (XEP-0480);
+    /// together with SASL2. See ``LoopbackServer/upgrades(of:)``.
     public var upgrades: [String] = []
     /// Answers every authentication with this failure; `nil` checks the password.
     public var authenticationFailure: SASLFailure.Condition?
 
-    /// What is asked of who wants an account (XEP-0077); `nil`, the default, makes none. Together with it, accounts can change
-    /// their password and be removed.
+    /// What is asked of who wants an account (XEP-0077); `nil`, the default, makes none. Together with it, accounts can
+    /// change their password and be removed.
     public var registration: RegistrationForm?
     /// Whether accounts can be asked for without TLS too, where nobody should.
     public var registersInTheClear = false
@@ -72,7 +72,8 @@ public struct LoopbackOptions: Sendable {
     public var registersInvitedOnly = false
     /// Whether accounts can have invitations made (XEP-0401).
     public var makesInvitations = false
-    /// Whether accounts are told of the clients that have access to them (XEP-0494); see ``LoopbackServer/setClients(_:of:)``.
+    /// Whether accounts are told of the clients that have access to them (XEP-0494); see
+    /// ``LoopbackServer/setClients(_:of:)``.
     public var managesClients = false
 
     /// Whether STARTTLS is offered on ``LoopbackServer/port``.
@@ -89,11 +90,11 @@ public struct LoopbackOptions: Sendable {
     public var offersWebSocket = true
     /// The path of WebSockets.
     public var webSocketPath = "/xmpp-websocket"
-    /// The address of a WebSocket that the domain publishes in its host-meta file (XEP-0156), on the port for WebSockets;
-    /// `{port}` in it stands for that port. `nil` publishes no such file.
+    /// The address of a WebSocket that the domain publishes in its host-meta file (XEP-0156), on the port for
+    /// WebSockets; `{port}` in it stands for that port. `nil` publishes no such file.
     public var publishedWebSocket: String?
-    /// The text of the file in which the domain publishes all its places (XEP-0487), on the port for WebSockets; `{port}` in it
-    /// stands for that port, `{directTLSPort}` for the one for direct TLS. `nil` publishes no such file.
+    /// The text of the file in which the domain publishes all its places (XEP-0487), on the port for WebSockets;
+    /// `{port}` in it stands for that port, `{directTLSPort}` for the one for direct TLS. `nil` publishes no such file.
     public var publishedPlaces: String?
     /// What the web server says is the kind of these files; `nil` says what they are.
     public var publishedMediaType: String?
@@ -102,7 +103,8 @@ public struct LoopbackOptions: Sendable {
     /// Whether authentication is offered without TLS too.
     public var allowsPlaintext = false
     /// Whether clients are asked for a certificate of the server's own authority. One who shows one may log in with
-    /// `EXTERNAL` to the account that it names (as XmppAddr), where that mechanism is offered. Fixed when the server starts.
+    /// `EXTERNAL` to the account that it names (as XmppAddr), where that mechanism is offered. Fixed when the server
+    /// starts.
     public var asksForCertificates = false
     /// What is wrong with the server's certificate.
     public var certificateFlaw: TestCertificate.Flaw?
@@ -113,14 +115,15 @@ public struct LoopbackOptions: Sendable {
     public enum Resumption: Sendable, Hashable {
         /// It ends with its connection; clients are not promised more.
         case notOffered
-        /// It is kept for this long, and resumed when its client asks for it in time. A refusal thereafter tells how many
-        /// stanzas were handled.
+        /// It is kept for this long, and resumed when its client asks for it in time. A refusal thereafter tells how
+        /// many stanzas were handled.
         case kept(for: Duration)
         /// It ends with its connection, against the promise. The refusal tells how many stanzas were handled.
         case refusedWithCount
         /// It ends with its connection, against the promise. The refusal tells nothing.
         case refused
-        /// It ends with its connection, against the promise. The refusal names no reason, and a count that is no number.
+        /// It ends with its connection, against the promise. The refusal names no reason, and a count that is no
+        /// number.
         case refusedStrangely
     }
 
@@ -128,9 +131,9 @@ public struct LoopbackOptions: Sendable {
     public var offersStreamManagement = true
     /// What becomes of a session whose connection is lost; by default it ends.
     public var resumption = Resumption.notOffered
-    /// Whether the server keeps messages in its hands, and what comes behind them in the same session, until an archive was asked
-    /// or another session has sent a message. As ejabberd, it deals with them then although the session may have gone on
-    /// elsewhere, where they are not counted.
+    /// Whether the server keeps messages in its hands, and what comes behind them in the same session, until an archive
+    /// was asked or another session has sent a message. As ejabberd, it deals with them then although the session may
+    /// have gone on elsewhere, where they are not counted.
     public var holdsMessages = false
     /// Whether the server answers `<r/>`; when not, it swallows the acknowledgements.
     public var answersAcknowledgementRequests = true
@@ -165,7 +168,8 @@ public struct LoopbackOptions: Sendable {
     /// Makes the default options.
     public init() {}
 
-    /// A server of today: SASL2 with all that can go along with it, channel binding, sessions that are kept for a minute.
+    /// A server of today: SASL2 with all that can go along with it, channel binding, sessions that are kept for a
+    /// minute.
     public static var modern: LoopbackOptions {
         var options = LoopbackOptions()
         options.mechanisms = ["SCRAM-SHA-512-PLUS", "SCRAM-SHA-256-PLUS", "SCRAM-SHA-1-PLUS"] + options.mechanisms

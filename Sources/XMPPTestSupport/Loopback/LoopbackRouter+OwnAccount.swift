@@ -5,8 +5,8 @@ internal import XMPPCore
 internal import XMPPCrypto
 internal import XMPPXML
 
-/// What an account asks its server about itself: its password (XEP-0077 §3.3), its end (§3.2), its clients (XEP-0494), and
-/// invitations (XEP-0401).
+/// What an account asks its server about itself: its password (XEP-0077 §3.3), its end (§3.2), its clients (XEP-0494),
+/// and invitations (XEP-0401).
 extension LoopbackRouter {
     /// The answer; `nil` for requests about something else.
     func answerAboutAccount(_ iq: IQ, to: JID, from sender: any LoopbackEndpoint) -> Result<Element?, StanzaError>? {

@@ -53,7 +53,8 @@ extension LoopbackRouter {
         removeLeaving()
     }
 
-    /// What the archive of a room answers, and that there is one; `nil` for other questions, and where archives are not offered.
+    /// What the archive of a room answers, and that there is one; `nil` for other questions, and where archives are not
+    /// offered.
     private func archiveAnswer(
         _ iq: IQ, ofRoom room: JID, to sender: any LoopbackEndpoint
     ) -> Result<Element?, StanzaError>? {

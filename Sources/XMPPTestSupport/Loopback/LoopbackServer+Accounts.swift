@@ -170,9 +170,9 @@ extension LoopbackServer {
         }
     }
 
-    /// Ends as a process that is killed, and is there again at once: every connection is reset, and what was in memory alone is gone:
-    /// sessions, what they had not been delivered, and who is in which room. Accounts, rosters, archives, and messages that are
-    /// kept for later were on its disk; buddies stay where they are.
+    /// Ends as a process that is killed, and is there again at once: every connection is reset, and what was in memory
+    /// alone is gone: sessions, what they had not been delivered, and who is in which room. Accounts, rosters,
+    /// archives, and messages that are kept for later were on its disk; buddies stay where they are.
     public func crash() {
         let lost = Array(sessions.values)
         sessions = [:]

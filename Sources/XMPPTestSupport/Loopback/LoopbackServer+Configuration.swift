@@ -4,7 +4,8 @@ public import XMPP
 internal import XMPPCore
 
 extension LoopbackServer {
-    /// A configuration with which an account connects to this server: address, port and certificate authority filled in.
+    /// A configuration with which an account connects to this server: address, port and certificate authority filled
+    /// in.
     ///
     /// - Parameters:
     ///   - username: The account's localpart.

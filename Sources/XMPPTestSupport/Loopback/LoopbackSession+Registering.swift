@@ -81,7 +81,8 @@ extension LoopbackSession {
         if let inviter = known?.inviter.flatMap({ router.account($0) }) { router.befriend(inviter, account) }
     }
 
-    /// The answers by name; a required one may not be missing (XEP-0077 §3.1), and where a form was asked with, a form answers.
+    /// The answers by name; a required one may not be missing (XEP-0077 §3.1), and where a form was asked with, a form
+    /// answers.
     private static func answers(_ query: Element, to form: RegistrationForm) throws(StanzaError) -> [String: String] {
         var answers: [String: String] = [:]
         if form.form != nil {

@@ -156,8 +156,8 @@ extension LoopbackRouter {
         handledByEndedSession[id] = handled
     }
 
-    /// The session with this name, if it waits for its client, or still has a connection of which only the client knows that
-    /// it is lost.
+    /// The session with this name, if it waits for its client, or still has a connection of which only the client knows
+    /// that it is lost.
     func sleeper(_ id: String) -> LoopbackSession? {
         if let known = hibernating[id] { return known }
         guard case .kept = options.resumption else { return nil }

@@ -5,7 +5,8 @@ internal import XMPPCore
 
 /// Starts ejabberd for ``ServerKind``: the Erlang virtual machine itself, without the package's control script.
 ///
-/// The node has no name, so neither a port mapper (epmd) nor a cookie is needed, and nothing of it outlives the process.
+/// The node has no name, so neither a port mapper (epmd) nor a cookie is needed, and nothing of it outlives the
+/// process.
 enum EjabberdServer {
     /// Where Erlang is; `nil` when it is not installed.
     static var program: String? { ServerSite.find("/usr/bin/erl", "/usr/local/bin/erl") }
@@ -44,7 +45,8 @@ enum EjabberdServer {
         let configuration = try site.folder.write(
             inside(configuration(site, isNewer: root != nil)), to: "ejabberd.yml")
         let data = inside(try site.folder.makeFolder("data"))
-        // What its database writes when it dies while starting would else be left in the folder of whoever runs the test.
+        // What its database writes when it dies while starting would else be left in the folder of whoever runs the
+        // test.
         let database = ["-mnesia", "dir", "\"\(data)\"", "-mnesia", "core_dir", "\"\(data)\""]
         let arguments = ["-noinput"] + database + ["-s", "ejabberd", "-eval", accounts(site)]
         return try ServerProcess(

@@ -4,8 +4,9 @@ internal import SocketIO
 
 /// Ports of 127.0.0.1 for servers that have to be told theirs.
 ///
-/// They lie below those that the system gives to whoever asks for any (from 32768 on, ip-sysctl's `ip_local_port_range`): until
-/// the server listens, no connection and no other listener gets one by chance. A process gives out none twice.
+/// They lie below those that the system gives to whoever asks for any (from 32768 on, ip-sysctl's
+/// `ip_local_port_range`): until the server listens, no connection and no other listener gets one by chance. A process
+/// gives out none twice.
 enum FreePorts {
     private static let range: ClosedRange<UInt16> = 10_240...32_000
     private static let maximumAttempts = 1_000

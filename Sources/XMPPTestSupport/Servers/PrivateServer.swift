@@ -73,7 +73,8 @@ public final class PrivateServer: Sendable {
         return configuration
     }
 
-    /// An access token with which an account logs in (``ServerKind/Proof/accessToken``); `nil` where the server has made none.
+    /// An access token with which an account logs in (``ServerKind/Proof/accessToken``); `nil` where the server has
+    /// made none.
     public func accessToken(of username: String) -> String? {
         try? VectorFile.text(of: folder.file("tokens/\(username)"))
     }

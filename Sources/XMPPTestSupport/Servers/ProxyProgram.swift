@@ -14,8 +14,8 @@ package enum ProxyProgram: String, Sendable, Hashable, CaseIterable {
 
     private var program: String? { ServerSite.find("/usr/bin/\(rawValue)", "/usr/local/bin/\(rawValue)") }
 
-    /// Whether tests with this proxy should run: it is installed, or its absence must not go unnoticed because the environment
-    /// has `CI=true`. Prints the reason when the answer is no.
+    /// Whether tests with this proxy should run: it is installed, or its absence must not go unnoticed because the
+    /// environment has `CI=true`. Prints the reason when the answer is no.
     package var isExpected: Bool {
         if program != nil || getenv("CI").map({ String(cString: $0) }) == "true" { return true }
         print("\(rawValue) is not installed: tests with it are left out (Scripts/dependencies test)")

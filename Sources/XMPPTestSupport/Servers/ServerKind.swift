@@ -20,8 +20,8 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
     public enum Proof: Sendable, Hashable {
         /// Their passwords.
         case password
-        /// A client certificate of the server's own authority, beside the password on ejabberd, and alone on Prosody 13; Prosody
-        /// 0.12 has no module for it.
+        /// A client certificate of the server's own authority, beside the password on ejabberd, and alone on Prosody
+        /// 13; Prosody 0.12 has no module for it.
         case certificate
         /// An access token that the server makes, beside the password; Prosody 13 alone.
         case accessToken
@@ -47,8 +47,8 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Where a newer Debian is: `$SWIFT_XMPP_TRIXIE`, else a folder that `Scripts/newer-servers` makes. `nil` when it is not
-    /// there, or this process may not change its root, and for the servers of this one.
+    /// Where a newer Debian is: `$SWIFT_XMPP_TRIXIE`, else a folder that `Scripts/newer-servers` makes. `nil` when it
+    /// is not there, or this process may not change its root, and for the servers of this one.
     private var newerRoot: String? {
         switch self {
         case .prosody, .ejabberd: return nil
@@ -127,8 +127,8 @@ public enum ServerKind: String, Sendable, Hashable, CaseIterable {
 public enum ServerRegistration: Sendable, Hashable {
     /// Nobody.
     case closed
-    /// Everybody; Prosody also takes invitations (XEP-0445), which its admin, the first account by name, can have made for
-    /// accounts too (XEP-0401).
+    /// Everybody; Prosody also takes invitations (XEP-0445), which its admin, the first account by name, can have made
+    /// for accounts too (XEP-0401).
     case open
     /// With ejabberd, whoever solves a riddle (XEP-0158), whose solution is in the file `riddle` of
     /// ``PrivateServer/folderPath``; otherwise as ``open``.

@@ -3,14 +3,15 @@
 internal import Glibc
 internal import SocketIO
 
-/// A program that runs as long as a test needs it, and not longer: it ends when the test's process does, however that ends.
+/// A program that runs as long as a test needs it, and not longer: it ends when the test's process does, however that
+/// ends.
 ///
 /// A shell stands between: it holds the other end of a socket, and ends the program when this end closes.
 public final class ServerProcess: Sendable {
     /// Starts the program of its arguments, waits for its end, and sends it SIGTERM when the standard input ends.
     ///
-    /// First it closes what it was not meant to inherit: a pipe of another test would stay open for as long as the program runs,
-    /// and its reader would wait for the end. It takes Bash to name a descriptor past 9.
+    /// First it closes what it was not meant to inherit: a pipe of another test would stay open for as long as the
+    /// program runs, and its reader would wait for the end. It takes Bash to name a descriptor past 9.
     private static let guardian = """
         for descriptor in /proc/$$/fd/*; do
             [ "${descriptor##*/}" -le 2 ] || eval "exec ${descriptor##*/}>&-"

@@ -18,8 +18,8 @@ package final class SignedNameServer: Sendable {
     private static let program = ServerSite.find("/usr/sbin/knotd", "/usr/bin/knotd")
     private static let keyManager = ServerSite.find("/usr/sbin/keymgr", "/usr/bin/keymgr")
 
-    /// Whether tests with it should run: it is installed, or its absence must not go unnoticed because the environment has
-    /// `CI=true`. Prints the reason when the answer is no.
+    /// Whether tests with it should run: it is installed, or its absence must not go unnoticed because the environment
+    /// has `CI=true`. Prints the reason when the answer is no.
     package static let isExpected: Bool = {
         if program != nil && keyManager != nil { return true }
         if getenv("CI").map({ String(cString: $0) }) == "true" { return true }

@@ -3,8 +3,8 @@
 extension NetworkConnector {
     /// What DNS says, with signatures that were verified, about the certificate of a place (RFC 7673 §3).
     ///
-    /// A place that an SRV record names counts only if that record is signed: else anybody could name a host of their own, with
-    /// keys of its own.
+    /// A place that an SRV record names counts only if that record is signed: else anybody could name a host of their
+    /// own, with keys of its own.
     package func proof(
         of target: ConnectionTarget, domain: String, isGiven: Bool
     ) async throws(ConnectError) -> DANEAnswer {

@@ -2,7 +2,8 @@
 
 /// One TLSA record (RFC 6698 §2.1): what a server's certificate, or one above it, has to be.
 package struct TLSARecord: Sendable, Hashable {
-    /// How the record is to be used: 0 and 1 beside authorities, 2 in their place, 3 for the server's own key (RFC 7671 §2.1).
+    /// How the record is to be used: 0 and 1 beside authorities, 2 in their place, 3 for the server's own key (RFC 7671
+    /// §2.1).
     package let usage: UInt8
     /// What is compared: 0 the certificate, 1 its key.
     package let selector: UInt8

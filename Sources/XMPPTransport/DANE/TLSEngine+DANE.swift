@@ -5,8 +5,8 @@ internal import COpenSSL
 extension TLSEngine {
     private static let usageOfKey: UInt8 = 3
 
-    /// Makes OpenSSL demand what DNS says (RFC 7671). Records that it cannot use are passed over (RFC 7671 §2.3); without one that
-    /// it can, authorities count as if there were none.
+    /// Makes OpenSSL demand what DNS says (RFC 7671). Records that it cannot use are passed over (RFC 7671 §2.3);
+    /// without one that it can, authorities count as if there were none.
     func demand(_ dane: DANEProof) throws(TLSError) {
         guard SSL_dane_enable(ssl, dane.host) > 0 else {
             throw TLSError.configuration("DANE is not available: \(OpenSSLErrors.drain().text)")
@@ -38,8 +38,8 @@ extension TLSEngine {
         return matchedUsage == nil ? .authority : .dane
     }
 
-    /// Which names prove an identity: those of the domain, and those of the host that the domain names by a signed record
-    /// (RFC 7673 §4).
+    /// Which names prove an identity: those of the domain, and those of the host that the domain names by a signed
+    /// record (RFC 7673 §4).
     func isProven(_ identity: ReferenceIdentity) -> (PresentedName) -> Bool {
         guard matchedUsage != nil, let dane else { return identity.isProven(by:) }
         let host = ReferenceIdentity(domain: dane.host)

@@ -2,8 +2,8 @@
 
 package import SocketIO
 
-/// Connects through a proxy. Nothing but the proxy's own name is looked up here: the proxy gets names, so that neither name
-/// servers nor the network on the way learn which domain it is about, as Tor asks for.
+/// Connects through a proxy. Nothing but the proxy's own name is looked up here: the proxy gets names, so that neither
+/// name servers nor the network on the way learn which domain it is about, as Tor asks for.
 package struct ProxyConnector: StreamConnector {
     /// How long the proxy may take to connect, once it is connected to itself; 20 s.
     package static let handshakeTimeout: Duration = .seconds(20)
@@ -26,8 +26,8 @@ package struct ProxyConnector: StreamConnector {
 
     package var reachesWeb: Bool { base.reachesWeb }
 
-    /// The place that the user names, or the domain itself, at the usual port for STARTTLS and then at that for direct TLS:
-    /// there is no asking for SRV records through a proxy.
+    /// The place that the user names, or the domain itself, at the usual port for STARTTLS and then at that for direct
+    /// TLS: there is no asking for SRV records through a proxy.
     package func targets(
         for domain: String, override: ConnectionTarget?
     ) async throws(ConnectError) -> [ConnectionTarget] {

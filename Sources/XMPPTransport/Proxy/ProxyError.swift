@@ -47,8 +47,8 @@ package struct ProxyError: Error, Sendable, Hashable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// Whether the proxy did its part and the place behind it is what failed, as far as one can tell: another place may be
-    /// within its reach.
+    /// Whether the proxy did its part and the place behind it is what failed, as far as one can tell: another place may
+    /// be within its reach.
     package var concernsTarget: Bool {
         switch reason {
         case .refused: true

@@ -95,7 +95,8 @@ struct HTTPHead: Sendable, Hashable {
         members(name).contains { $0.lowercased() == token }
     }
 
-    /// The kind of the body, in lower case and without parameters (RFC 9110 §8.3); `nil` when it is not told, or more than once.
+    /// The kind of the body, in lower case and without parameters (RFC 9110 §8.3); `nil` when it is not told, or more
+    /// than once.
     var mediaType: String? {
         let values = values("content-type")
         guard values.count == 1 else { return nil }

@@ -39,7 +39,8 @@ package struct WebDocument: Sendable {
     package struct Contents: Sendable, Hashable {
         /// The body.
         package let bytes: [UInt8]
-        /// What kind of document the web server says it is, in lower case and without parameters; `nil` when it says nothing.
+        /// What kind of document the web server says it is, in lower case and without parameters; `nil` when it says
+        /// nothing.
         package let mediaType: String?
     }
 

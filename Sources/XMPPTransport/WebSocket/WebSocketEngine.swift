@@ -39,8 +39,9 @@ final class WebSocketEngine {
 
         /// What wslay reads next: a header and a closing frame byte by byte, any other payload as it came.
         ///
-        /// For wslay takes the first two bytes of each piece of a closing frame for its code, and so finds the reason to be
-        /// no UTF-8 where a piece begins within a character: it looks at no piece of one byte, and ``received(_:)`` does.
+        /// For wslay takes the first two bytes of each piece of a closing frame for its code, and so finds the reason
+        /// to be no UTF-8 where a piece begins within a character: it looks at no piece of one byte, and
+        /// ``received(_:)`` does.
         func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
             let wanted = isClosing ? 1 : payloadLeft ?? 1
             let piece = input.prefix(min(wanted, buffer.count))
@@ -141,7 +142,8 @@ final class WebSocketEngine {
     /// - Throws: ``Violation``; nothing more can be read then, and the reason for the peer is in the output.
     func feed(_ bytes: ArraySlice<UInt8>) throws(Violation) -> [Event] {
         exchange.input = bytes
-        // It comes back when a piece of a header was not yet all of it, and reads nothing after an error or a closing frame.
+        // It comes back when a piece of a header was not yet all of it, and reads nothing after an error or a closing
+        // frame.
         var (result, left) = (Int32(0), Int.max)
         while result == 0, exchange.input.count < left, !exchange.input.isEmpty {
             left = exchange.input.count

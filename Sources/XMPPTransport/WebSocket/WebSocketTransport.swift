@@ -11,10 +11,11 @@ package enum WebSocketRole: Sendable, Hashable {
     case server(path: String, documents: [String: WebReply] = [:])
 }
 
-/// A WebSocket for XMPP over another transport (RFC 7395), as a ``ByteTransport`` that keeps messages apart: each ``send(_:)`` is
-/// one message, and each ``TransportEvent/received(_:)`` is one.
+/// A WebSocket for XMPP over another transport (RFC 7395), as a ``ByteTransport`` that keeps messages apart: each
+/// ``send(_:)`` is one message, and each ``TransportEvent/received(_:)`` is one.
 ///
-/// Make it over a transport that nobody has started yet, call ``upgrade(timeout:_:)``, and after its success ``start(_:)``.
+/// Make it over a transport that nobody has started yet, call ``upgrade(timeout:_:)``, and after its success
+/// ``start(_:)``.
 ///
 /// Unchecked: all mutable state is confined to the executor's queue, and every method checks that.
 package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
@@ -76,8 +77,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - timeout: How long it may take.
-    ///   - completion: Called once on the queue, never from inside this call. After a failure the transport below is being
-    ///     closed.
+    ///   - completion: Called once on the queue, never from inside this call. After a failure the transport below is
+    ///     being closed.
     package func upgrade(
         timeout: Duration = WebSocketTransport.defaultHandshakeTimeout,
         _ completion: @escaping @Sendable (Result<Void, WebSocketError>) -> Void
@@ -249,8 +250,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
                     TransportError(.violation, "the server breaks the rules of WebSocket: \(error.description)"))
             }
             input.removeFirst(piece.count)
-            // Answers to pings, and to the closing frame. RFC 6455 §5.5.3 leaves it open to answer every ping: nothing piles
-            // up for a server that asks and asks and reads none of the answers.
+            // Answers to pings, and to the closing frame. RFC 6455 §5.5.3 leaves it open to answer every ping: nothing
+            // piles up for a server that asks and asks and reads none of the answers.
             let answer = engine.takeOutput()
             if !answer.isEmpty, lower.pendingBytes < Self.maximumUnwrittenAnswers { lower.send(answer) }
             deliver()
@@ -280,8 +281,8 @@ package final class WebSocketTransport: ByteTransport, @unchecked Sendable {
         }
     }
 
-    /// What a closing frame says beyond that all is done; `nil` for nothing. The codes are those of RFC 6455 §7.4.1, and of the
-    /// registry behind it.
+    /// What a closing frame says beyond that all is done; `nil` for nothing. The codes are those of RFC 6455 §7.4.1,
+    /// and of the registry behind it.
     private static func farewell(_ code: UInt16, _ reason: String) -> String? {
         let meaning: String? =
             switch code {

@@ -32,8 +32,8 @@ private func compareTrees() -> Never {
     }
 }
 
-/// Called by libFuzzer before everything else: writes the seeds into the folder that `FUZZ_SEEDS` names, and `list`, which
-/// tells their order.
+/// Called by libFuzzer before everything else: writes the seeds into the folder that `FUZZ_SEEDS` names, and `list`,
+/// which tells their order.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMutableRawPointer?) -> CInt {
     _ = target

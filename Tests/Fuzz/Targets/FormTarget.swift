@@ -22,8 +22,8 @@ extension FuzzTarget {
         "<x xmlns='jabber:x:data' type='cancel'/>",
     ]
 
-    /// A data form of anybody (XEP-0004, XEP-0122): what is read is written the same, answers keep to the form, and what is
-    /// private is in no error.
+    /// A data form of anybody (XEP-0004, XEP-0122): what is read is written the same, answers keep to the form, and
+    /// what is private is in no error.
     static let form = FuzzTarget(name: "form", seeds: { forms.map { Array($0.utf8) } }) { bytes in
         guard let element = try? Element.parse(bytes), let form = DataForm(element) else { return }
         try require(DataForm(form.element) == form, "\(element) is read otherwise after it was written")

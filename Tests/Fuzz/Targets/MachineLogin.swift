@@ -6,8 +6,8 @@ import XMPPCrypto
 @testable import XMPPProtocol
 @testable import XMPPXML
 
-/// An honest server's side of the logins of a watched machine with SCRAM (RFC 5802), and the keys that the machine has asked
-/// for and not got yet.
+/// An honest server's side of the logins of a watched machine with SCRAM (RFC 5802), and the keys that the machine has
+/// asked for and not got yet.
 struct MachineLogin {
     private static let salt = Array("salt of Verona".utf8)
     private static let iterations = 4_096

@@ -28,7 +28,8 @@ extension FuzzTarget {
             + "<reason>gone</reason></destroy></x></presence>",
     ]
 
-    /// What a room sends, a stanza on each line, between `join NICKNAME` and `out` (XEP-0045): who is there, and what is told.
+    /// What a room sends, a stanza on each line, between `join NICKNAME` and `out` (XEP-0045): who is there, and what
+    /// is told.
     static let room = FuzzTarget(
         name: "room", seeds: { [Array(visit.joined(separator: "\n").utf8)] + visit.map { Array($0.utf8) } }
     ) { bytes in

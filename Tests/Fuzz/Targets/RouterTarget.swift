@@ -10,8 +10,8 @@ import XMPPCrypto
 @testable import XMPPXML
 
 extension FuzzTarget {
-    /// Stanzas, one on each line, for an established session whose roster has one friend: what is answered, and to whom;
-    /// who may change the roster; what is told without a sender.
+    /// Stanzas, one on each line, for an established session whose roster has one friend: what is answered, and to
+    /// whom; who may change the roster; what is told without a sender.
     static let router = FuzzTarget(
         name: "router",
         seeds: {

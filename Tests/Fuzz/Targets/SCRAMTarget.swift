@@ -51,8 +51,8 @@ private struct SCRAMExchange {
 }
 
 extension FuzzTarget {
-    /// A byte of options, the server's first message, a line feed and its final one (RFC 5802): believed is only who has
-    /// signed, and after an error nothing is.
+    /// A byte of options, the server's first message, a line feed and its final one (RFC 5802): believed is only who
+    /// has signed, and after an error nothing is.
     static let scram = FuzzTarget(
         name: "scram",
         seeds: {

@@ -36,8 +36,8 @@ extension FuzzTarget {
             + "<bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><required/></bind></stream:features>",
     ]
 
-    /// A first-level element as every kind of stanza and payload: what can be read is written the same, and what is set is
-    /// what is read.
+    /// A first-level element as every kind of stanza and payload: what can be read is written the same, and what is set
+    /// is what is read.
     static let stanza = FuzzTarget(name: "stanza", seeds: { stanzas.map { Array($0.utf8) } }) { bytes in
         guard let element = try? Element.parse(bytes) else { return }
         if let message = try? Message(element) { try checkMessage(message) }

@@ -4,8 +4,8 @@
 
 extension FuzzTarget {
     /// A byte of options and a script of what happens to a stream: elements on lines of their own, everything else a
-    /// letter each (``MachineRun``). No credentials outside of a protected channel, no faith in a server without proof, nothing
-    /// behind an end, no end twice.
+    /// letter each (``MachineRun``). No credentials outside of a protected channel, no faith in a server without proof,
+    /// nothing behind an end, no end twice.
     static let streamMachine = FuzzTarget(
         name: "stream-machine",
         seeds: {

@@ -4,8 +4,8 @@
 
 extension FuzzTarget {
     /// Any bytes: the events and the error are the same however the bytes are cut, and each element that arrives can be
-    /// written and read back equal; with elements passed over that are past a limit, and without. Until the first of these both
-    /// bring the same.
+    /// written and read back equal; with elements passed over that are past a limit, and without. Until the first of
+    /// these both bring the same.
     static let streamParser = FuzzTarget(
         name: "stream-parser",
         seeds: { FuzzVectors.files(in: "hostile-streams") + FuzzVectors.column(1, of: "xml/utf8.tsv") }

@@ -30,8 +30,8 @@ extension FuzzTarget {
         try require(!printable.hasControls, "a control character in the certificate's text “\(printable)”")
         let isHidden = printable.unicodeScalars.contains(where: \.properties.isDefaultIgnorableCodePoint)
         try require(!isHidden, "something invisible in the certificate's text “\(printable)”")
-        // What was cleaned below is shown as it is, unless it holds what looks like an escape of the terminal's. Looked for
-        // by scalars: with a mark that combines after it, the brace is no character of its own.
+        // What was cleaned below is shown as it is, unless it holds what looks like an escape of the terminal's. Looked
+        // for by scalars: with a mark that combines after it, the brace is no character of its own.
         let shown = TerminalText.line(printable)
         let isAsItIs = printable.unicodeScalars.contains("\\u{".unicodeScalars) || shown.isIdentical(to: printable)
         try require(isAsItIs, "“\(printable)” is shown as “\(shown)”")

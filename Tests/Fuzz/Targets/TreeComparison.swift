@@ -6,12 +6,12 @@ import Foundation
 
 /// Holds our serializer and parser against expat, which knows nothing of them (`expat.py`, run by Python).
 ///
-/// Every random tree is written by us and read by expat, and must be the same tree. The bytes are then spoilt, and read by
-/// both: both refuse, or both read the same.
+/// Every random tree is written by us and read by expat, and must be the same tree. The bytes are then spoilt, and read
+/// by both: both refuse, or both read the same.
 ///
-/// The canonical form of an element: `(`, its namespace and local name, its attributes sorted by namespace and name, each
-/// as `@`, namespace, name and value; its children in order, text as `'` and the text; `)`. Every string is written as
-/// its length in octets, a colon, and the octets.
+/// The canonical form of an element: `(`, its namespace and local name, its attributes sorted by namespace and name,
+/// each as `@`, namespace, name and value; its children in order, text as `'` and the text; `)`. Every string is
+/// written as its length in octets, a colon, and the octets.
 struct TreeComparison {
     /// What both were given, how often each outcome came, and where they differ.
     struct Report: Sendable {
@@ -77,8 +77,8 @@ struct TreeComparison {
         }
     }
 
-    /// Whether a well-formed document has a character in its markup, and not in text or a value, that might be one of those
-    /// that names may have only since the fifth edition.
+    /// Whether a well-formed document has a character in its markup, and not in text or a value, that might be one of
+    /// those that names may have only since the fifth edition.
     private static func hasNewNames(_ bytes: [UInt8]) -> Bool {
         var rest = String(decoding: bytes, as: UTF8.self).unicodeScalars[...]
         while let open = rest.firstIndex(of: "<") {

@@ -7,8 +7,8 @@ import XMPPCore
 @testable import XMPPTransport
 
 extension FuzzTarget {
-    /// Any text as an `xmpp:` address: what is read is written so that it is read the same, in ASCII alone (RFC 5122 §2.2),
-    /// and an invitation is only what names who invites, or where to (XEP-0379, XEP-0401).
+    /// Any text as an `xmpp:` address: what is read is written so that it is read the same, in ASCII alone (RFC 5122
+    /// §2.2), and an invitation is only what names who invites, or where to (XEP-0379, XEP-0401).
     static let uri = FuzzTarget(
         name: "uri",
         seeds: {
@@ -42,8 +42,8 @@ extension FuzzTarget {
         }
     }
 
-    /// What a domain's web server may have as `host-meta`, in XML or in JSON: no place but inside of TLS, each within the
-    /// limits (XEP-0156 §3, XEP-0487 §3).
+    /// What a domain's web server may have as `host-meta`, in XML or in JSON: no place but inside of TLS, each within
+    /// the limits (XEP-0156 §3, XEP-0487 §3).
     static let hostMeta = FuzzTarget(
         name: "host-meta",
         seeds: {

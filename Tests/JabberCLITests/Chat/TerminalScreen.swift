@@ -9,8 +9,8 @@ final class TerminalScreen: Sendable {
     private let socket: String
     private let folder: TestFolder
 
-    /// Runs a script of the shell in a new terminal; `$0` is the tool. When it has ended the terminal says `rc` and its exit code,
-    /// and `as before` when the terminal's mode is what it was.
+    /// Runs a script of the shell in a new terminal; `$0` is the tool. When it has ended the terminal says `rc` and its
+    /// exit code, and `as before` when the terminal's mode is what it was.
     init(
         _ script: String, _ variables: [String: String], columns: Int = 60, rows: Int = 20, in folder: TestFolder
     ) async throws {

@@ -50,7 +50,8 @@ final class EventTape: Sendable {
     }
 }
 
-/// A client, `juliet@example.org/balcony` with the contacts romeo and nurse, that meets a server which follows a script.
+/// A client, `juliet@example.org/balcony` with the contacts romeo and nurse, that meets a server which follows a
+/// script.
 struct Scene {
     /// What the server says last, so that all before it has been dealt with.
     private static let curtain = "the curtain falls"

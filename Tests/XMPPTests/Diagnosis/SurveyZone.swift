@@ -5,7 +5,8 @@ import XMPPTransport
 
 @testable import XMPP
 
-/// Name servers that a test has written, for every kind of question; every name that they do not know leads to this machine.
+/// Name servers that a test has written, for every kind of question; every name that they do not know leads to this
+/// machine.
 struct SurveyZone: ServiceResolver, VerifyingResolver, AddressResolver {
     var services: [String: VerifiedAnswer<SRVRecord>] = [:]
     var keys: [String: VerifiedAnswer<TLSARecord>] = [:]

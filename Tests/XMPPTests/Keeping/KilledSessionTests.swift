@@ -23,8 +23,8 @@ struct KilledSessionTests {
         var resumed = 0
     }
 
-    /// How the server takes a session up, whether it has an archive, and what may come twice then: where a session is gone,
-    /// the server sends again what was not acknowledged, and only an archive gives it a name to be known by.
+    /// How the server takes a session up, whether it has an archive, and what may come twice then: where a session is
+    /// gone, the server sends again what was not acknowledged, and only an archive gives it a name to be known by.
     struct Case: Sendable, CustomTestStringConvertible {
         var resumption: LoopbackOptions.Resumption
         var hasArchive = false

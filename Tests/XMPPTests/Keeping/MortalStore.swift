@@ -7,8 +7,8 @@ import XMPPCore
 import XMPPProtocol
 import XMPPStorage
 
-/// A store whose process is killed at a certain call: from then on nothing more comes back from it, as in a process that is
-/// no more.
+/// A store whose process is killed at a certain call: from then on nothing more comes back from it, as in a process
+/// that is no more.
 final class MortalStore: StreamStateStore {
     /// When death comes.
     struct Death: Sendable, CustomTestStringConvertible {

@@ -9,8 +9,8 @@ import XMPPXML
 extension MachineRun {
     private static let serverFirst = "r=\(FixedRandom().identifier())more,s=QSXCR+Q6sek8bf92,i=4096"
 
-    /// SASL2 with SCRAM-SHA-1, up to the point where the server has to prove itself; with a session to resume where a row
-    /// says so.
+    /// SASL2 with SCRAM-SHA-1, up to the point where the server has to prove itself; with a session to resume where a
+    /// row says so.
     mutating func offerSASL2(_ state: String) throws {
         if state.contains("resume") {
             try manage("sm")

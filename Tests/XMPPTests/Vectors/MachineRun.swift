@@ -11,8 +11,8 @@ struct FixedRandom: RandomSource {
     func bytes(_ count: Int) -> [UInt8] { (0..<max(0, count)).map { UInt8($0 % 251) } }
 }
 
-/// A parser and a machine, wired as the stream wires them, without a socket: the bytes of a server go in, what the client
-/// would do comes out.
+/// A parser and a machine, wired as the stream wires them, without a socket: the bytes of a server go in, what the
+/// client would do comes out.
 struct MachineRun {
     /// What a client did.
     struct Outcome: Equatable {

@@ -6,7 +6,8 @@ import XMPPTestSupport
 import XMPPTransport
 import XMPPXML
 
-/// The server of `romeo@example.net`, on the client's own queue and in the clear, so that a session costs next to nothing.
+/// The server of `romeo@example.net`, on the client's own queue and in the clear, so that a session costs next to
+/// nothing.
 ///
 /// Unchecked: everything happens on the executor's queue of the one connection.
 final class SessionServer: StreamConnector, @unchecked Sendable {

@@ -161,8 +161,9 @@ struct SessionVectorTests {
 
     private static let arrival = DateTime(millisecondsSinceEpoch: 1_700_000_000_000)
 
-    /// A stamp that is none is none; one that is one is kept as the claim that it is (XEP-0203, XEP-0082). One in the future is not
-    /// believed: the message counts as sent when it arrived, so that it stands before nothing that comes later.
+    /// A stamp that is none is none; one that is one is kept as the claim that it is (XEP-0203, XEP-0082). One in the
+    /// future is not believed: the message counts as sent when it arrived, so that it stands before nothing that comes
+    /// later.
     private static func isDelayUsable(_ file: String, _ outcome: SessionRun.Outcome) -> Bool {
         let delay = outcome.messages.first?.delay
         return switch file {

@@ -3,11 +3,11 @@
 import Foundation
 import XMPPTestSupport
 
-/// How many rows of each table are run, how many wait for a feature, and how many are about one that is none of this project's: the
-/// last thing that `make test` prints.
+/// How many rows of each table are run, how many wait for a feature, and how many are about one that is none of this
+/// project's: the last thing that `make test` prints.
 ///
-/// A row that is run and fails, fails the tests: where they pass, what is run has passed. One of the last kind is run too, and
-/// proves that what it holds does no harm.
+/// A row that is run and fails, fails the tests: where they pass, what is run has passed. One of the last kind is run
+/// too, and proves that what it holds does no harm.
 enum VectorSummary {
     /// One table.
     struct Count: Sendable {
@@ -49,7 +49,8 @@ enum VectorSummary {
         }
     }
 
-    /// The documents and those of their sections that hold rows; the others are rules in prose, with tests of their own.
+    /// The documents and those of their sections that hold rows; the others are rules in prose, with tests of their
+    /// own.
     static let documents = [
         ("scram.json", ["exchanges", "negative", "pbkdf2", "base64", "ht", "ssdp", "gs2_rules", "saslprep"]),
         ("caps.json", ["valid", "ill_formed"]),

@@ -60,7 +60,8 @@ enum VectorTable {
         }
     }
 
-    /// Which rows are about a feature that is none of this project's, by what every source with that feature would hold.
+    /// Which rows are about a feature that is none of this project's, by what every source with that feature would
+    /// hold.
     static var foreign: [String: String] {
         get throws {
             Dictionary(try VectorFile.rows("foreign.tsv").map { ($0[0], $0[2]) }, uniquingKeysWith: { $1 })
@@ -80,13 +81,15 @@ enum VectorTable {
 extension [UInt8] {
     /// The ways in which a network may cut bytes: in chunks, and in two at every byte.
     ///
-    /// - Parameter step: The distance of the cuts. In the middle of what is too long to be cut at every byte, it is more.
+    /// - Parameter step: The distance of the cuts. In the middle of what is too long to be cut at every byte, it is
+    ///   more.
     func cuts(every step: Int = 1) -> [[ArraySlice<UInt8>]] {
         let chunks = [1, 2, 3, 7, 64, 1500].map { size in
             stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
         }
         let edge = 700
-        // Where bytes are cut makes no race: under the thread sanitizer, which takes ten times as long, some cuts will do.
+        // Where bytes are cut makes no race: under the thread sanitizer, which takes ten times as long, some cuts will
+        // do.
         let step = Patience.isSanitized ? 40 * step : step
         let cuts = stride(from: 1, to: count, by: step).filter { $0 < edge || $0 > count - edge || $0 % 331 == 0 }
         return chunks + cuts.map { [self[..<$0], self[$0...]] }

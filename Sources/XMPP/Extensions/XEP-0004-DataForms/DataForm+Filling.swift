@@ -25,11 +25,11 @@ public enum DataFormError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DataForm {
-    /// The form with answers, ready to be sent (XEP-0004 §3.2): the values of hidden fields go back as they are, other fields
-    /// without an answer keep the one that was suggested, and texts to read are left out.
+    /// The form with answers, ready to be sent (XEP-0004 §3.2): the values of hidden fields go back as they are, other
+    /// fields without an answer keep the one that was suggested, and texts to read are left out.
     ///
-    /// A regular expression that the form demands (XEP-0122 §3.2.4) is not looked at: one that somebody else wrote may take
-    /// for ever. Who made the form does so.
+    /// A regular expression that the form demands (XEP-0122 §3.2.4) is not looked at: one that somebody else wrote may
+    /// take for ever. Who made the form does so.
     ///
     /// - Parameter answers: The values for each field that is answered, by its name; no values means none.
     /// - Throws: ``DataFormError``.

@@ -18,8 +18,8 @@ public struct DataForm: StanzaPayload, Hashable {
     public static let maximumFields = 1_000
     /// How many rows a table may have; 10,000. One with more is not read.
     public static let maximumRows = 10_000
-    /// How many cells a table may have, rows by columns; 100,000. One with more is not read: rows that say nothing are short, and
-    /// ``table`` has a text for each cell of each.
+    /// How many cells a table may have, rows by columns; 100,000. One with more is not read: rows that say nothing are
+    /// short, and ``table`` has a text for each cell of each.
     public static let maximumCells = 100_000
 
     /// What a form is for (XEP-0004 §3.1).
@@ -71,8 +71,8 @@ public struct DataForm: StanzaPayload, Hashable {
             fields: [Field("FORM_TYPE", .hidden, values: [type])] + answers.map { Field($0.key, values: $0.value) })
     }
 
-    /// Reads an `<x/>` element; `nil` when its type is missing or unknown (XEP-0004 §3.1), or it has more fields, rows or cells
-    /// than ``maximumFields``, ``maximumRows`` and ``maximumCells`` allow.
+    /// Reads an `<x/>` element; `nil` when its type is missing or unknown (XEP-0004 §3.1), or it has more fields, rows
+    /// or cells than ``maximumFields``, ``maximumRows`` and ``maximumCells`` allow.
     public init?(_ element: Element) {
         guard element.name == Self.elementName, let kind = element["type"].flatMap(Kind.init) else { return nil }
         self.init(kind)
@@ -111,8 +111,8 @@ public struct DataForm: StanzaPayload, Hashable {
 
     // MARK: Looking things up
 
-    /// What the fields are about: the value of the field `FORM_TYPE` (XEP-0068 §3). In questions and results it has to be a
-    /// hidden one.
+    /// What the fields are about: the value of the field `FORM_TYPE` (XEP-0068 §3). In questions and results it has to
+    /// be a hidden one.
     public var type: String? {
         guard let field = self["FORM_TYPE"], kind == .submit || field.kind == .hidden else { return nil }
         return field.values.first
@@ -129,8 +129,8 @@ public struct DataForm: StanzaPayload, Hashable {
     /// The truth value of a field: `1` and `true`, `0` and `false` (XEP-0004 §3.3).
     public func flag(_ name: String) -> Bool? { self[name]?.flag }
 
-    /// The table of results as text: a line for each row, a cell for each of ``columns``; values of one cell are joined by
-    /// line feeds.
+    /// The table of results as text: a line for each row, a cell for each of ``columns``; values of one cell are joined
+    /// by line feeds.
     public var table: [[String]] {
         rows.map { row in
             columns.map { column in

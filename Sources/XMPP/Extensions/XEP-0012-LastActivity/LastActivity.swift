@@ -13,8 +13,8 @@ public struct LastActivity: StanzaPayload, Hashable {
     /// The name of the `<query/>` element.
     public static let elementName = ElementName("query", namespace: namespace)
 
-    /// How long ago, in whole seconds: of a full address, since its user did something; of a contact's bare address, since it
-    /// went offline; of a server, since it started.
+    /// How long ago, in whole seconds: of a full address, since its user did something; of a contact's bare address,
+    /// since it went offline; of a server, since it started.
     public var elapsed: Duration
     /// The text that a contact went offline with.
     public var status: String?

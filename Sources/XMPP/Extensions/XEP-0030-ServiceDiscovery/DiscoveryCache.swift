@@ -25,8 +25,8 @@ struct DiscoveryCache: Sendable {
 }
 
 extension XMPPStream {
-    /// What an entity is and can do, asked once in a session: for servers, rooms and other services, which do not change
-    /// from one minute to the next. Failures are not remembered.
+    /// What an entity is and can do, asked once in a session: for servers, rooms and other services, which do not
+    /// change from one minute to the next. Failures are not remembered.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func knownInformation(of jid: JID, node: String? = nil) async throws(XMPPError) -> DiscoveryInformation {

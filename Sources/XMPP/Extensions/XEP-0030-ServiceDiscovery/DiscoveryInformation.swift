@@ -42,8 +42,8 @@ public struct DiscoveryInformation: Sendable, Hashable {
         self.extensions = extensions
     }
 
-    /// Reads a `<query/>` element; `nil` when it is another one. Identities without category or type and features without
-    /// name are left out.
+    /// Reads a `<query/>` element; `nil` when it is another one. Identities without category or type and features
+    /// without name are left out.
     public init?(_ query: Element) {
         guard query.isNamed("query", namespace: Self.namespace) else { return nil }
         identities = []

@@ -3,13 +3,13 @@
 internal import XMPPCore
 internal import XMPPXML
 
-/// Those in a room by their nicknames. A room may have as many as it likes, and say of them what it likes: what is kept of it has
-/// bounds.
+/// Those in a room by their nicknames. A room may have as many as it likes, and say of them what it likes: what is kept
+/// of it has bounds.
 struct OccupantTable: Sendable, Hashable {
     /// How many are known of those in a room; 20,000. Further ones are passed over, but not the user.
     static let maximumOccupants = 20_000
-    /// How many bytes all of them may take; 32 MiB, 1,600 for each of 20,000, where usual ones have some 600. Whoever would make
-    /// it more is passed over, but not the user.
+    /// How many bytes all of them may take; 32 MiB, 1,600 for each of 20,000, where usual ones have some 600. Whoever
+    /// would make it more is passed over, but not the user.
     static let maximumBytes = 32 * 1_048_576
 
     private var items: [String: Occupant] = [:]
@@ -27,7 +27,8 @@ struct OccupantTable: Sendable, Hashable {
     /// Takes over somebody who is new, or has changed.
     ///
     /// - Parameter isUser: Whether it is the user, for whom there is always room.
-    /// - Returns: Whether there is room. Where there is none they are not listed any more: what was known of them is not so.
+    /// - Returns: Whether there is room. Where there is none they are not listed any more: what was known of them is
+    ///   not so.
     mutating func update(_ occupant: Occupant, isUser: Bool) -> Bool {
         let old = remove(occupant.nickname)
         let now = occupant.storedBytes

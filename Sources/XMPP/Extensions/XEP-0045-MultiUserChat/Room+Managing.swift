@@ -16,8 +16,8 @@ public struct RoomMember: Sendable, Hashable {
 }
 
 extension XMPPStream {
-    /// Those who are something to a room: its owners, its members, or those who may not come in (XEP-0045 §9.5, §9.8). One whose
-    /// address is none is left out.
+    /// Those who are something to a room: its owners, its members, or those who may not come in (XEP-0045 §9.5, §9.8).
+    /// One whose address is none is left out.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``: who may ask is for the room to say.
     public func members(
@@ -33,8 +33,8 @@ extension XMPPStream {
         }
     }
 
-    /// Makes somebody something to a room, whether or not they are there (XEP-0045 §9, §10): `outcast` bans them, `none` takes
-    /// everything back.
+    /// Makes somebody something to a room, whether or not they are there (XEP-0045 §9, §10): `outcast` bans them,
+    /// `none` takes everything back.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.
     public func setAffiliation(
@@ -131,7 +131,8 @@ extension Room {
         try await stream().setRole(role, of: nickname, in: jid, reason: reason)
     }
 
-    /// Asks somebody in through the room (XEP-0045 §7.8.2), which also opens the door for them where it is one for members.
+    /// Asks somebody in through the room (XEP-0045 §7.8.2), which also opens the door for them where it is one for
+    /// members.
     public func invite(_ jid: JID, reason: String? = nil) async throws(XMPPError) {
         var invite = Element("invite", namespace: MultiUserChat.user, attributes: ["to": jid.description])
         if let reason { invite.append(Element("reason", namespace: MultiUserChat.user, text: reason)) }

@@ -64,8 +64,8 @@ public final class Room: Sendable {
         shared.withLock { $0.state.phase == .joined ? $0.state.occupants[nickname] : nil }
     }
 
-    /// Whether the user has sent a message that the room tells of, though not to this session: who had the user's nickname meanwhile
-    /// is somebody else, where the room tells that (XEP-0421).
+    /// Whether the user has sent a message that the room tells of, though not to this session: who had the user's
+    /// nickname meanwhile is somebody else, where the room tells that (XEP-0421).
     package func isOwn(_ message: Message) -> Bool {
         guard message.from?.bare == jid else { return false }
         let (nickname, own) = shared.withLock { ($0.state.nickname, $0.state.ownOccupantID) }
@@ -183,7 +183,8 @@ public final class Room: Sendable {
     /// Says something to all in the room.
     ///
     /// - Returns: The message as it was sent; the room sends it back with an id of its own, and only then it was said.
-    /// - Throws: ``XMPPError`` as ``XMPPStream/send(_:)-(Message)``, ``XMPPError/Code/notConnected`` outside of the room.
+    /// - Throws: ``XMPPError`` as ``XMPPStream/send(_:)-(Message)``, ``XMPPError/Code/notConnected`` outside of the
+    ///   room.
     @discardableResult
     public func send(_ body: String) async throws(XMPPError) -> Message {
         try await send(Message(to: jid, kind: .groupchat, body: body))

@@ -2,8 +2,8 @@
 
 internal import XMPPCore
 
-/// What is known of a room, and what its stanzas change in it. It believes nobody but the room: the caller gives it only
-/// stanzas from addresses in it.
+/// What is known of a room, and what its stanzas change in it. It believes nobody but the room: the caller gives it
+/// only stanzas from addresses in it.
 struct RoomState: Sendable {
     /// How far the user has come.
     enum Phase: Sendable, Hashable {
@@ -60,8 +60,8 @@ struct RoomState: Sendable {
     private var remembered: Set<Trace> = []
     private var rememberedOrder: [Trace] = []
 
-    /// What is kept of a text to know it again: the room chooses how long texts are, and a thousand rooms with two hundred each
-    /// must stay small. The hash is one that nobody outside can make two texts meet in.
+    /// What is kept of a text to know it again: the room chooses how long texts are, and a thousand rooms with two
+    /// hundred each must stay small. The hash is one that nobody outside can make two texts meet in.
     private struct Trace: Hashable {
         private let hash: Int
 
@@ -95,7 +95,8 @@ struct RoomState: Sendable {
         if nicknames.count > Self.maximumNicknames { nicknames.removeFirst() }
     }
 
-    /// The user is about to say something, or a message of an earlier stay was asked about: nobody has to ask about it in this one.
+    /// The user is about to say something, or a message of an earlier stay was asked about: nobody has to ask about it
+    /// in this one.
     mutating func accounts(for id: String) {
         underWay.insert(id)
     }
@@ -209,7 +210,8 @@ struct RoomState: Sendable {
         return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: isHistory))
     }
 
-    /// Whether the room has sent back an own message with this id; as long as it is among the latest ``maximumRemembered``.
+    /// Whether the room has sent back an own message with this id; as long as it is among the latest
+    /// ``maximumRemembered``.
     func hasSentBack(_ id: String) -> Bool { sentBack.contains(Trace(id)) }
 
     /// Whether the user has had a nickname.

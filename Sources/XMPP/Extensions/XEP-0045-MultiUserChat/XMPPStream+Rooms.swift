@@ -6,8 +6,8 @@ internal import XMPPCrypto
 internal import XMPPXML
 
 extension XMPPStream {
-    /// Enters a room (XEP-0045 §7.2), and waits until it has let the user in. Where the nickname is taken, it is tried with
-    /// one or two underscores behind it.
+    /// Enters a room (XEP-0045 §7.2), and waits until it has let the user in. Where the nickname is taken, it is tried
+    /// with one or two underscores behind it.
     ///
     /// - Parameters:
     ///   - jid: The room's address.
@@ -18,8 +18,8 @@ extension XMPPStream {
     ///   - timeout: How long the room may take; default 30 s.
     /// - Returns: The room; the same object for the same address as long as the user is in it.
     /// - Throws: ``XMPPError`` with ``XMPPError/Code/stanzaError`` when the room refuses, ``XMPPError/Code/timedOut``,
-    ///   ``XMPPError/Code/invalidStanza`` for what is no address of a room, ``XMPPError/Code/overflow`` in a thousand rooms
-    ///   already, or what ended the session.
+    ///   ``XMPPError/Code/invalidStanza`` for what is no address of a room, ``XMPPError/Code/overflow`` in a thousand
+    ///   rooms already, or what ended the session.
     @discardableResult
     public func join(
         _ jid: JID, as nickname: String? = nil, password: String? = nil, history: RoomHistory = .some,
@@ -72,8 +72,8 @@ extension XMPPStream {
         return presence
     }
 
-    /// Enters the rooms again that the user was in, in a new session. What was said meanwhile is asked for, and nothing that was
-    /// shown before is shown again.
+    /// Enters the rooms again that the user was in, in a new session. What was said meanwhile is asked for, and nothing
+    /// that was shown before is shown again.
     package func rejoinRooms() async {
         let unsettled = unsettledRooms.merging(doubtfulRooms, uniquingKeysWith: min)
         for room in rooms.all {

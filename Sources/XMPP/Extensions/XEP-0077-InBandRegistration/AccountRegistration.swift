@@ -27,10 +27,10 @@ public struct AccountRegistration: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Where to connect to and how. Of its address the domain counts; a password is not used.
-    ///   - token: The token of an invitation (XEP-0445): it is shown before anything is asked. A server that says nothing of
-    ///     invitations is not shown it.
-    /// - Throws: ``XMPPError`` that names the step that failed; with ``XMPPError/Code/stanzaError`` where the server registers
-    ///   nobody (`service-unavailable`), or nobody with this token.
+    ///   - token: The token of an invitation (XEP-0445): it is shown before anything is asked. A server that says
+    ///     nothing of invitations is not shown it.
+    /// - Throws: ``XMPPError`` that names the step that failed; with ``XMPPError/Code/stanzaError`` where the server
+    ///   registers nobody (`service-unavailable`), or nobody with this token.
     public static func begin(
         _ configuration: XMPPConfiguration, invitation token: InvitationToken? = nil
     ) async throws(XMPPError) -> AccountRegistration {
@@ -75,8 +75,8 @@ public struct AccountRegistration: Sendable {
             IQ(.set, to: domain, payload: token.element), timeout: Self.answerTimeout)
     }
 
-    /// Asks what the server wants to know. To be asked anew after an answer that it did not take, where the questions are
-    /// riddles that can be answered once.
+    /// Asks what the server wants to know. To be asked anew after an answer that it did not take, where the questions
+    /// are riddles that can be answered once.
     ///
     /// - Throws: ``XMPPError``.
     public func form() async throws(XMPPError) -> RegistrationForm {
@@ -92,9 +92,9 @@ public struct AccountRegistration: Sendable {
     /// Answers the questions: the account is there when this returns.
     ///
     /// - Parameter submission: What ``RegistrationForm/submission(_:)`` has made of the answers.
-    /// - Throws: ``XMPPError``: with ``XMPPError/Code/stanzaError`` and `conflict` where somebody has that name already,
-    ///   `not-acceptable` where an answer is missing or wrong, `resource-constraint` where the server has made many accounts
-    ///   of late, `not-allowed` or `forbidden` where it makes none for who asks.
+    /// - Throws: ``XMPPError``: with ``XMPPError/Code/stanzaError`` and `conflict` where somebody has that name
+    ///   already, `not-acceptable` where an answer is missing or wrong, `resource-constraint` where the server has made
+    ///   many accounts of late, `not-allowed` or `forbidden` where it makes none for who asks.
     public func submit(_ submission: Element) async throws(XMPPError) {
         _ = try await stream.requestBeforeLogin(
             IQ(.set, to: domain, payload: submission), timeout: Self.answerTimeout)

@@ -5,8 +5,8 @@ public import XMPPXML
 
 /// What a server or a service wants to know of those who register with it, in whatever form it asks (XEP-0077 §5).
 ///
-/// A data form counts before the fields that this protocol has of old, and those before an address of the web: ``questions``
-/// are the ones to answer, ``submission(_:)`` makes the request that answers them.
+/// A data form counts before the fields that this protocol has of old, and those before an address of the web:
+/// ``questions`` are the ones to answer, ``submission(_:)`` makes the request that answers them.
 public struct RegistrationForm: StanzaPayload, Hashable {
     /// The namespace of registrations.
     public static let namespace = "jabber:iq:register"
@@ -98,8 +98,8 @@ public struct RegistrationForm: StanzaPayload, Hashable {
 
     // MARK: Answering
 
-    /// The questions to answer: the data form where there is one, else the fields of old as one. Without fields there is nothing
-    /// that can be answered here.
+    /// The questions to answer: the data form where there is one, else the fields of old as one. Without fields there
+    /// is nothing that can be answered here.
     public var questions: DataForm {
         if let form { return form }
         let ordered = Self.oldFields.compactMap { name in oldFields.first { $0.name == name } }

@@ -34,18 +34,19 @@ extension XMPPStream {
 
     /// Gives a registration with a service up (XEP-0077 §3.2).
     ///
-    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; where its ``XMPPError/form`` asks for something, that goes to
-    ///   ``register(_:with:)``.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; where its ``XMPPError/form`` asks for something, that goes
+    ///   to ``register(_:with:)``.
     public func unregister(from service: JID) async throws(XMPPError) {
         try await request(IQ(.set, to: service, payload: Self.removal))
     }
 
-    /// Removes the own account from its server, with all that the server has of it (XEP-0077 §3.2). That cannot be undone.
+    /// Removes the own account from its server, with all that the server has of it (XEP-0077 §3.2). That cannot be
+    /// undone.
     ///
     /// The server ends the stream afterwards, and may do so before it has answered: that counts as the answer.
     ///
-    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``. Where its ``XMPPError/form`` asks for something, that goes to
-    ///   ``register(_:with:)`` with the domain of the account.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``. Where its ``XMPPError/form`` asks for something, that goes
+    ///   to ``register(_:with:)`` with the domain of the account.
     public func removeAccount() async throws(XMPPError) {
         do throws(XMPPError) {
             try await request(IQ(.set, payload: Self.removal))

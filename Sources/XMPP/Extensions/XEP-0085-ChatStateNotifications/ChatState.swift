@@ -37,8 +37,8 @@ extension Message {
 }
 
 extension XMPPStream {
-    /// Tells what the user is doing in a conversation (XEP-0085 §5). Somebody who may not see the user's presence is told
-    /// nothing.
+    /// Tells what the user is doing in a conversation (XEP-0085 §5). Somebody who may not see the user's presence is
+    /// told nothing.
     ///
     /// - Returns: Whether anything was sent.
     /// - Throws: ``XMPPError`` as ``send(_:)-(Message)``.

@@ -7,8 +7,8 @@ internal import XMPPXML
 
 /// What a presence claims by a hash, and where the information behind it can be asked for.
 struct CapabilityClaim: Hashable, Sendable {
-    /// By which rules the hash was made. Hashes of one kind are no evidence for those of the other: XEP-0115's can be made
-    /// to fit two lists of features.
+    /// By which rules the hash was made. Hashes of one kind are no evidence for those of the other: XEP-0115's can be
+    /// made to fit two lists of features.
     enum Rules: Hashable, Sendable {
         /// XEP-0115 §5.1.
         case entityCapabilities
@@ -57,13 +57,13 @@ extension Digest {
     }
 }
 
-/// Information that was found to have the hash which a presence claimed: it is believed of everybody who claims the same.
-/// Shared by the copies of a configuration, so that a new stream need not ask again.
+/// Information that was found to have the hash which a presence claimed: it is believed of everybody who claims the
+/// same. Shared by the copies of a configuration, so that a new stream need not ask again.
 final class CapabilitiesCache: Sendable {
     /// How many hashes are remembered; 1,000. A further one replaces the oldest.
     static let maximumEntries = 1_000
-    /// Bytes of the information behind a hash that is remembered; 16 KiB, some ten times what usual clients have. Somebody else
-    /// chooses it: larger ones are asked for again.
+    /// Bytes of the information behind a hash that is remembered; 16 KiB, some ten times what usual clients have.
+    /// Somebody else chooses it: larger ones are asked for again.
     static let maximumEntryBytes = 16_384
 
     private struct Key: Hashable, Sendable {
@@ -108,8 +108,8 @@ extension DiscoveryInformation {
 }
 
 extension XMPPStream {
-    /// What a client can do, as its presence claims by a hash (XEP-0390, XEP-0115): asked once for all clients that claim
-    /// the same. A hash that does not fit is believed of nobody else.
+    /// What a client can do, as its presence claims by a hash (XEP-0390, XEP-0115): asked once for all clients that
+    /// claim the same. A hash that does not fit is believed of nobody else.
     ///
     /// - Parameter jid: The full address of a contact's client.
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``.

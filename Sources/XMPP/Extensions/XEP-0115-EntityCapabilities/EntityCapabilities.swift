@@ -102,7 +102,8 @@ extension [String] {
 }
 
 extension XMPPStream {
-    /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4, XEP-0390 §5.4).
+    /// The presence with this client's capabilities, so that contacts need not ask each time (XEP-0115 §4, XEP-0390
+    /// §5.4).
     func withCapabilities(_ presence: Presence) -> Presence {
         var presence = presence
         let information = requestContext.information

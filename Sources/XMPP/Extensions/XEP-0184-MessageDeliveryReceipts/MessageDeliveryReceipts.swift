@@ -27,7 +27,8 @@ extension Message {
 }
 
 extension StanzaRoutes {
-    /// Takes receipts from those to whom the messages were sent, and sends them to those who may know that the user is there.
+    /// Takes receipts from those to whom the messages were sent, and sends them to those who may know that the user is
+    /// there.
     mutating func addMessageDeliveryReceipts() {
         addMessage(
             "received", namespace: MessageDeliveryReceipts.namespace, from: .anyone, feature: nil

@@ -67,15 +67,16 @@ public struct EntityTime: StanzaPayload, Hashable {
 extension XMPPStream {
     /// Asks what somebody's clock shows (XEP-0202).
     ///
-    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; ``XMPPError/Code/stanzaError`` when the answer names no time.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; ``XMPPError/Code/stanzaError`` when the answer names no
+    ///   time.
     public func time(of jid: JID) async throws(XMPPError) -> EntityTime {
         try await request(IQ(.get, to: jid, payload: Element(EntityTime.elementName)), expecting: EntityTime.self)
     }
 }
 
 extension StanzaRoutes {
-    /// Answers with the time, to those who may know that the user is there. The time zone is always UTC: another would tell
-    /// where the user is (XEP-0202 §6).
+    /// Answers with the time, to those who may know that the user is there. The time zone is always UTC: another would
+    /// tell where the user is (XEP-0202 §6).
     mutating func addEntityTime() {
         add(
             .get, "time", namespace: EntityTime.namespace, from: .contacts, feature: EntityTime.namespace,

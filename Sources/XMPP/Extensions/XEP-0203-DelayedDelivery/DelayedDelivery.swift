@@ -50,8 +50,9 @@ extension Stanza {
         return nil
     }
 
-    /// When the stanza was sent, as far as is known: when ``delay`` says, if that has passed. A stamp in the future is an error or a
-    /// lie (XEP-0203 §4), and would stand before everything that comes later; the stanza then counts as sent when it arrived.
+    /// When the stanza was sent, as far as is known: when ``delay`` says, if that has passed. A stamp in the future is
+    /// an error or a lie (XEP-0203 §4), and would stand before everything that comes later; the stanza then counts as
+    /// sent when it arrived.
     ///
     /// - Parameter arrival: When it arrived.
     public func sentAt(arrival: DateTime = .now) -> DateTime {

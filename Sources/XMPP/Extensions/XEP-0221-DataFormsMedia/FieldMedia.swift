@@ -3,8 +3,8 @@
 public import XMPPCore
 public import XMPPXML
 
-/// What people look at or listen to before they answer a field of a form, such as the picture of a CAPTCHA (XEP-0221). Nothing
-/// fetches it by itself.
+/// What people look at or listen to before they answer a field of a form, such as the picture of a CAPTCHA (XEP-0221).
+/// Nothing fetches it by itself.
 public struct FieldMedia: StanzaPayload, Hashable {
     /// The namespace of media.
     public static let namespace = "urn:xmpp:media-element"
@@ -15,7 +15,8 @@ public struct FieldMedia: StanzaPayload, Hashable {
 
     /// One place where it is.
     public struct Place: Sendable, Hashable {
-        /// The address as it was written, `cid:` for what came along with the form: check its scheme before it is opened.
+        /// The address as it was written, `cid:` for what came along with the form: check its scheme before it is
+        /// opened.
         public var uri: String
         /// What kind of data is there, such as `image/jpeg`.
         public var type: String

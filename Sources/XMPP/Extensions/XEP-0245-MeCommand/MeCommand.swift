@@ -3,8 +3,8 @@
 public import XMPPCore
 
 extension Message {
-    /// What the sender does, where the text begins with `/me ` (XEP-0245): to be shown behind the sender's name, and not as
-    /// something said; `nil` where it does not.
+    /// What the sender does, where the text begins with `/me ` (XEP-0245): to be shown behind the sender's name, and
+    /// not as something said; `nil` where it does not.
     public var action: String? { body.flatMap { Self.action(in: $0) } }
 
     /// The rest of a text that begins with `/me `.

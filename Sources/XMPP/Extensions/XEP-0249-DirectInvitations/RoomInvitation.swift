@@ -18,7 +18,8 @@ public struct RoomInvitation: StanzaPayload, Hashable {
     public var reason: String?
     /// The conversation that goes on in the room; `nil` where none does.
     public var thread: String?
-    /// Who asks: the sender; of an invitation that the room has passed on, whom the room names. Not part of the element.
+    /// Who asks: the sender; of an invitation that the room has passed on, whom the room names. Not part of the
+    /// element.
     public var from: JID?
 
     /// Makes an invitation.

@@ -34,8 +34,9 @@ public struct MessageCarbon: Sendable, Hashable {
     /// What asks for copies.
     static var enableRequest: Element { Element("enable", namespace: namespace) }
 
-    /// Reads the wrapper in a message whose sender was found to be the own account; `nil` when the wrapper holds anything but
-    /// one message, or one that does not concern the account: the server copies nobody else's (XEP-0280 §6).
+    /// Reads the wrapper in a message whose sender was found to be the own account; `nil` when the wrapper holds
+    /// anything but one message, or one that does not concern the account: the server copies nobody else's (XEP-0280
+    /// §6).
     init?(_ wrapper: Element, account: JID) {
         guard wrapper.namespace == Self.namespace, let direction = Direction(rawValue: wrapper.localName),
             wrapper.children.count == 1, let forwarded = wrapper.children.first.flatMap(ForwardedMessage.init)
@@ -62,8 +63,8 @@ extension Message {
 }
 
 extension XMPPStream {
-    /// Asks the server for copies of what the account's other clients send and receive (XEP-0280 §4), from now on in this
-    /// session. They are reported as ``XMPPEvent/carbon(_:)``.
+    /// Asks the server for copies of what the account's other clients send and receive (XEP-0280 §4), from now on in
+    /// this session. They are reported as ``XMPPEvent/carbon(_:)``.
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``: a server that does not do it answers with an error.
     public func enableCarbons() async throws(XMPPError) {
@@ -75,8 +76,8 @@ extension XMPPStream {
         inlineWishes.append(InlineFeature(name: MessageCarbon.namespace, request: MessageCarbon.enableRequest))
     }
 
-    /// Asks for copies without waiting, so that more can go out in the same flight, unless the binding of the resource has
-    /// brought them. A server that makes none is none the worse.
+    /// Asks for copies without waiting, so that more can go out in the same flight, unless the binding of the resource
+    /// has brought them. A server that makes none is none the worse.
     package func requestCarbons() async throws(XMPPError) {
         guard !inlineFeatures.contains(MessageCarbon.namespace) else { return }
         abandon(try await ask(IQ(.set, payload: MessageCarbon.enableRequest)))
@@ -91,7 +92,8 @@ extension XMPPStream {
 }
 
 extension StanzaRoutes {
-    /// Takes copies from the own account alone: who else sends one puts words into other people's mouths (XEP-0280 §11).
+    /// Takes copies from the own account alone: who else sends one puts words into other people's mouths (XEP-0280
+    /// §11).
     mutating func addMessageCarbons() {
         for direction in MessageCarbon.Direction.allCases {
             addMessage(direction.rawValue, namespace: MessageCarbon.namespace, from: .ownAccount, feature: nil) {

@@ -3,8 +3,8 @@
 public import XMPPCore
 public import XMPPXML
 
-/// A message inside of another one (XEP-0297). It says nothing about who wrote it: only a wrapper whose sender was checked,
-/// such as ``MessageCarbon``, makes it more than a quotation.
+/// A message inside of another one (XEP-0297). It says nothing about who wrote it: only a wrapper whose sender was
+/// checked, such as ``MessageCarbon``, makes it more than a quotation.
 public struct ForwardedMessage: StanzaPayload, Hashable {
     /// The name of the `<forwarded/>` element.
     public static let elementName = ElementName("forwarded", namespace: "urn:xmpp:forward:0")

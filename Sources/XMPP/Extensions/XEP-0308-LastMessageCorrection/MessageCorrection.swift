@@ -3,7 +3,8 @@
 public import XMPPCore
 public import XMPPXML
 
-/// That a message takes the place of an earlier one (XEP-0308). Whether it may is for ``ChatMessage/revises(_:)`` to say.
+/// That a message takes the place of an earlier one (XEP-0308). Whether it may is for ``ChatMessage/revises(_:)`` to
+/// say.
 public struct MessageCorrection: StanzaPayload, Hashable {
     /// The name of the `<replace/>` element.
     public static let elementName = ElementName("replace", namespace: "urn:xmpp:message-correct:0")

@@ -50,8 +50,8 @@ public struct ArchiveResult: Sendable, Hashable {
         self.at = at
     }
 
-    /// Reads a `<result/>` element; `nil` when it does not hold exactly one message. What is forwarded inside of that message is
-    /// left alone: an archive vouches for what it has stored, not for what is said there.
+    /// Reads a `<result/>` element; `nil` when it does not hold exactly one message. What is forwarded inside of that
+    /// message is left alone: an archive vouches for what it has stored, not for what is said there.
     init?(_ element: Element) {
         guard let id = element["id"], !id.isEmpty,
             let forwarded = element.children.lazy.compactMap({ ForwardedMessage($0) }).first

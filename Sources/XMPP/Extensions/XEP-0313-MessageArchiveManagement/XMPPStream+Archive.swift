@@ -50,7 +50,8 @@ struct ArchiveCollector: Sendable {
 extension XMPPStream {
     /// How many messages a page of an archive has at most; 500.
     public static let maximumArchivePage = 500
-    /// How many bytes of memory a page of an archive takes at most; 64 MiB, more than fifty stanzas of the largest size.
+    /// How many bytes of memory a page of an archive takes at most; 64 MiB, more than fifty stanzas of the largest
+    /// size.
     public static let maximumArchivePageBytes = 64 * 1_048_576
 
     /// Asks an archive for a page of messages (XEP-0313).
@@ -62,8 +63,8 @@ extension XMPPStream {
     ///   - archive: Whose archive: a room, or `nil` for the own account.
     ///   - page: Which page; it has at most ``maximumArchivePage`` messages, 50 unless said otherwise.
     ///   - timeout: How long to wait for it.
-    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; with ``XMPPError/Code/overflow`` when the archive sends more than was
-    ///   asked for, or more than ``maximumArchivePageBytes``: a smaller page may be had then.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``; with ``XMPPError/Code/overflow`` when the archive sends more
+    ///   than was asked for, or more than ``maximumArchivePageBytes``: a smaller page may be had then.
     public func archivePage(
         _ filter: ArchiveFilter = ArchiveFilter(), of archive: JID? = nil, page: ResultSetRequest = ResultSetRequest(),
         timeout: Duration = .seconds(60)
@@ -123,8 +124,8 @@ extension XMPPStream {
 }
 
 extension StanzaRoutes {
-    /// Takes results of archives to whoever asked for them. Anybody may send something that calls itself one: it is never a
-    /// message.
+    /// Takes results of archives to whoever asked for them. Anybody may send something that calls itself one: it is
+    /// never a message.
     mutating func addMessageArchive() {
         addMessage("result", namespace: ArchiveFilter.namespace, from: .anyone, feature: nil) {
             stream, message, result in
@@ -167,8 +168,9 @@ public struct ArchiveSequence: AsyncSequence, Sendable {
 
         /// The next message; `nil` at the end.
         ///
-        /// - Throws: ``XMPPError`` as ``XMPPStream/archivePage(_:of:page:timeout:)``; with ``XMPPError/Code/protocolViolation`` for
-        ///   an archive that goes in circles, with ``XMPPError/Code/overflow`` for one without an end.
+        /// - Throws: ``XMPPError`` as ``XMPPStream/archivePage(_:of:page:timeout:)``; with
+        ///   ``XMPPError/Code/protocolViolation`` for an archive that goes in circles, with ``XMPPError/Code/overflow``
+        ///   for one without an end.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(XMPPError) -> ArchiveResult? {

@@ -19,8 +19,8 @@ extension Message {
         }
     }
 
-    /// The id of the message up to which everything has been displayed; `nil` when it is no marker. In rooms it is the id that
-    /// the room has given.
+    /// The id of the message up to which everything has been displayed; `nil` when it is no marker. In rooms it is the
+    /// id that the room has given.
     public var displayedID: String? {
         get { payload("displayed", namespace: DisplayedMarkers.namespace)?["id"] }
         set {
@@ -32,8 +32,8 @@ extension Message {
 }
 
 extension XMPPStream {
-    /// Tells who has sent messages that they have been displayed, up to this one (XEP-0333 §4.2). Somebody who may not see
-    /// the user's presence is told nothing, as it would show that the user is there.
+    /// Tells who has sent messages that they have been displayed, up to this one (XEP-0333 §4.2). Somebody who may not
+    /// see the user's presence is told nothing, as it would show that the user is there.
     ///
     /// - Parameters:
     ///   - message: The last message displayed. One that asks for no marker gets none, except in rooms.
@@ -48,7 +48,8 @@ extension XMPPStream {
         guard isInRoom || message.isMarkable, let id = isInRoom ? message.stanzaID(by: from.bare) : message.id else {
             return false
         }
-        // To the client that asks: where it is gone, the server hands it to the others as it would anyway (RFC 6121 §8.5.3.2).
+        // To the client that asks: where it is gone, the server hands it to the others as it would anyway (RFC 6121
+        // §8.5.3.2).
         var marker = Message(to: isInRoom ? from.bare : from, kind: isInRoom ? .groupchat : .chat)
         marker.displayedID = id
         marker.thread = message.thread

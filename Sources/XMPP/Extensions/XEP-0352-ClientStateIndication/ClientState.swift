@@ -12,8 +12,8 @@ public enum ClientState {
 }
 
 extension XMPPStream {
-    /// Tells the server whether anybody looks at this client, so that it may hold back what can wait (XEP-0352 §4). A new
-    /// session is active; a resumed one is what it was.
+    /// Tells the server whether anybody looks at this client, so that it may hold back what can wait (XEP-0352 §4). A
+    /// new session is active; a resumed one is what it was.
     ///
     /// - Parameter isActive: Whether anybody looks.
     /// - Returns: Whether the server was told: one that does not know how is not.

@@ -3,8 +3,8 @@
 public import XMPPCore
 public import XMPPXML
 
-/// An id that a server or a room has given to a message (XEP-0359). Anybody can write one: it counts from an entity that is
-/// known to give them, and where that entity can vouch for it.
+/// An id that a server or a room has given to a message (XEP-0359). Anybody can write one: it counts from an entity
+/// that is known to give them, and where that entity can vouch for it.
 public struct StanzaID: StanzaPayload, Hashable {
     /// The namespace of ids.
     public static let namespace = "urn:xmpp:sid:0"
@@ -72,8 +72,8 @@ extension Message {
     /// The id that an entity has given; `nil` when there is none, or more than one, of which all but one are forged
     /// (XEP-0359 §6).
     ///
-    /// Ask only for entities that announce `urn:xmpp:sid:0` and that the message has passed: the room it came from, the own
-    /// account for what was not sent to a room.
+    /// Ask only for entities that announce `urn:xmpp:sid:0` and that the message has passed: the room it came from, the
+    /// own account for what was not sent to a room.
     public func stanzaID(by jid: JID) -> String? {
         var found: String?
         for case .element(let child) in element.nodes where child.name == StanzaID.elementName {

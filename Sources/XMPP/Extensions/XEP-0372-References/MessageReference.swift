@@ -61,7 +61,8 @@ public struct MessageReference: StanzaPayload, Hashable {
 }
 
 extension Element {
-    /// The part of a text that `begin` and `end` name: `.some(nil)` when they are not there, `nil` when they make no sense.
+    /// The part of a text that `begin` and `end` name: `.some(nil)` when they are not there, `nil` when they make no
+    /// sense.
     var codePointRange: Range<Int>?? {
         guard self["begin"] != nil || self["end"] != nil else { return .some(nil) }
         guard let begin = self["begin"].flatMap({ Int($0) }), let end = self["end"].flatMap({ Int($0) }), 0 <= begin,

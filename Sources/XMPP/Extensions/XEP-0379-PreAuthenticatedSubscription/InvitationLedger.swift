@@ -3,8 +3,8 @@
 public import XMPPCore
 package import XMPPCrypto
 
-/// The invitations that a client has given out by itself, where its server makes none (XEP-0379 §3.1, XEP-0401 §5.1), and the
-/// invitations that it has accepted and whose inviter may see the user's presence for that (§3.3).
+/// The invitations that a client has given out by itself, where its server makes none (XEP-0379 §3.1, XEP-0401 §5.1),
+/// and the invitations that it has accepted and whose inviter may see the user's presence for that (§3.3).
 ///
 /// A value without files: who keeps it writes it down after each change.
 public struct InvitationLedger: Sendable, Hashable {
@@ -85,8 +85,8 @@ public struct InvitationLedger: Sendable, Hashable {
     ///   - jid: Who.
     ///   - token: What they prove an invitation with.
     ///   - now: The present time.
-    /// - Returns: Whether that is to be approved at once. The invitation is used up then; one that has expired, that is another
-    ///   one's, or that nobody knows changes nothing (XEP-0379 §6.2).
+    /// - Returns: Whether that is to be approved at once. The invitation is used up then; one that has expired, that is
+    ///   another one's, or that nobody knows changes nothing (XEP-0379 §6.2).
     public mutating func redeem(_ token: InvitationToken?, by jid: JID, at now: DateTime) -> Bool {
         forgetExpired(at: now)
         if let place = expected.firstIndex(where: { $0.inviter == jid.bare }) {

@@ -76,8 +76,8 @@ extension DiscoveryInformation {
         return Base64.encode(hash)
     }
 
-    /// What is hashed (XEP-0390 §4.1): strings end in the octet 0x1F, groups of them in 0x1E, forms in 0x1D, and each of the
-    /// three parts in 0x1C. Everything is sorted by octets.
+    /// What is hashed (XEP-0390 §4.1): strings end in the octet 0x1F, groups of them in 0x1E, forms in 0x1D, and each
+    /// of the three parts in 0x1C. Everything is sorted by octets.
     var capabilityHashInput: [UInt8]? {
         var forms: [[UInt8]] = []
         for element in extensions {

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// Colours by hue, saturation and lightness as people see them (HSLuv, revision 4): CIELUV whose chroma is a share of what sRGB can
-/// show at that hue and lightness.
+/// Colours by hue, saturation and lightness as people see them (HSLuv, revision 4): CIELUV whose chroma is a share of
+/// what sRGB can show at that hue and lightness.
 enum HSLuv {
     /// From linear sRGB to CIE XYZ, inverted (IEC 61966-2-1, D65).
     private static let matrix = [

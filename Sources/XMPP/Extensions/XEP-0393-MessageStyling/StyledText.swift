@@ -3,8 +3,8 @@
 public import XMPPCore
 internal import XMPPXML
 
-/// A text with its styling made out (XEP-0393). Nothing is taken away: the characters that style are parts of the text, so that
-/// what is shown is what was written.
+/// A text with its styling made out (XEP-0393). Nothing is taken away: the characters that style are parts of the text,
+/// so that what is shown is what was written.
 public struct StyledText: Sendable, Hashable {
     /// The namespace of the element that turns styling off.
     public static let namespace = "urn:xmpp:styling:0"
@@ -52,8 +52,8 @@ public struct StyledText: Sendable, Hashable {
         blocks = Self.blocks(of: lines, depth: 0)
     }
 
-    /// A line, or what is left of one behind the signs of quotations: by Unicode scalars, since a mark behind one that styles, or a
-    /// carriage return before a line feed, would make another `Character` of it.
+    /// A line, or what is left of one behind the signs of quotations: by Unicode scalars, since a mark behind one that
+    /// styles, or a carriage return before a line feed, would make another `Character` of it.
     private typealias Line = Substring.UnicodeScalarView
 
     private static let fence: [Unicode.Scalar] = ["`", "`", "`"]

@@ -5,9 +5,9 @@ internal import XMPPXML
 
 /// What somebody is invited to by an `xmpp:` address (XEP-0379 §3.2, XEP-0401 §4, XEP-0445 §2).
 public enum Invitation: Sendable, Hashable {
-    /// To be the contact of somebody: who invites; what they would like to be called, which anybody can write, so that it is
-    /// never to be shown without the address; what makes them approve at once; and whether that is said to be good for an
-    /// account at their server too.
+    /// To be the contact of somebody: who invites; what they would like to be called, which anybody can write, so that
+    /// it is never to be shown without the address; what makes them approve at once; and whether that is said to be
+    /// good for an account at their server too.
     case contact(JID, name: String?, token: InvitationToken?, mayRegister: Bool)
     /// To have an account: where, under which name, where that is decided already, and what the server lets in with.
     case account(domain: JID, username: String?, token: InvitationToken?)
@@ -73,8 +73,8 @@ extension XMPPStream {
     /// The command that invites to an account.
     private static let createAccountNode = "urn:xmpp:invite#create-account"
 
-    /// Lets the server make an invitation to be the user's contact, with an account at the same server where it allows that
-    /// (XEP-0401 §4.1).
+    /// Lets the server make an invitation to be the user's contact, with an account at the same server where it allows
+    /// that (XEP-0401 §4.1).
     ///
     /// - Throws: ``XMPPError`` as ``request(_:timeout:)``: `item-not-found`, `service-unavailable` or
     ///   `feature-not-implemented` from servers that make none.
@@ -87,8 +87,8 @@ extension XMPPStream {
     /// - Parameters:
     ///   - username: The name of the account; `nil` leaves it to who is invited.
     ///   - subscribes: Whether the account and the user see each other from the start; `nil` leaves it to the server.
-    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``: `forbidden` where the user may not; with `not-acceptable` where the
-    ///   server does not ask for what was given.
+    /// - Throws: ``XMPPError`` as ``request(_:timeout:)``: `forbidden` where the user may not; with `not-acceptable`
+    ///   where the server does not ask for what was given.
     public func createAccountInvitation(
         username: String? = nil, subscribes: Bool? = nil
     ) async throws(XMPPError) -> InvitationLink {

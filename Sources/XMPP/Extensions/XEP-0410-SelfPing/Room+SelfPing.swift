@@ -4,8 +4,8 @@ internal import XMPPCore
 internal import XMPPXML
 
 extension Room {
-    /// Asks the room whether the user is still in it (XEP-0410): a service that was started anew, or that lost a connection, may
-    /// have forgotten without a word.
+    /// Asks the room whether the user is still in it (XEP-0410): a service that was started anew, or that lost a
+    /// connection, may have forgotten without a word.
     ///
     /// - Returns: Whether the user is; `nil` when that cannot be known now, as when the service does not answer.
     /// - Throws: ``XMPPError/Code/notConnected`` when the user is known to be outside.
@@ -18,7 +18,8 @@ extension Room {
         } catch {
             guard let condition = error.stanzaError?.condition else { return nil }
             switch condition {
-            // XEP-0410 §3.1: another client of the user's answered, in its way; or nobody of this nickname is there any more.
+            // XEP-0410 §3.1: another client of the user's answered, in its way; or nobody of this nickname is there any
+            // more.
             case .serviceUnavailable, .featureNotImplemented: return true
             case .itemNotFound: return true
             case .remoteServerNotFound, .remoteServerTimeout: return nil

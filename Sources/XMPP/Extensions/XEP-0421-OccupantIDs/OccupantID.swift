@@ -3,15 +3,15 @@
 public import XMPPCore
 public import XMPPXML
 
-/// Who somebody in a room is, whatever nickname they have (XEP-0421). It counts from rooms that announce it: they take away
-/// what others write.
+/// Who somebody in a room is, whatever nickname they have (XEP-0421). It counts from rooms that announce it: they take
+/// away what others write.
 public struct OccupantID: StanzaPayload, Hashable {
     /// The namespace of ids.
     public static let namespace = "urn:xmpp:occupant-id:0"
     /// The name of the `<occupant-id/>` element.
     public static let elementName = ElementName("occupant-id", namespace: namespace)
-    /// How many bytes an id may have; 1,024, some sixteen times what rooms write. One that is longer is none: of two that begin
-    /// alike nobody could tell which is whose, and a room has thousands of them.
+    /// How many bytes an id may have; 1,024, some sixteen times what rooms write. One that is longer is none: of two
+    /// that begin alike nobody could tell which is whose, and a room has thousands of them.
     public static let maximumBytes = 1_024
 
     /// The id; it means something in one room only.

@@ -9,7 +9,8 @@ public struct FallbackIndication: StanzaPayload, Hashable {
     public static let namespace = "urn:xmpp:fallback:0"
     /// The name of the `<fallback/>` element.
     public static let elementName = ElementName("fallback", namespace: namespace)
-    /// How many parts are read of each, and how many of all the indications of a message together are left out of its text;
+    /// How many parts are read of each, and how many of all the indications of a message together are left out of its
+    /// text;
     /// 100. More are passed over.
     public static let maximumParts = 100
 
@@ -76,8 +77,8 @@ public struct FallbackIndication: StanzaPayload, Hashable {
     /// Whether it means the body as a whole.
     var coversBody: Bool { body.contains(.whole) || (body.isEmpty && subject.isEmpty) }
 
-    /// The parts of a message's body that stand in for extensions: in order, none empty, none touching another, and made of
-    /// ``maximumParts`` at most however many indications there are; `nil` when it is the whole body.
+    /// The parts of a message's body that stand in for extensions: in order, none empty, none touching another, and
+    /// made of ``maximumParts`` at most however many indications there are; `nil` when it is the whole body.
     static func parts(of message: Element, standingInFor features: Set<String>) -> [Range<Int>]? {
         var found: [Range<Int>] = []
         for case .element(let child) in message.nodes where child.name == elementName {

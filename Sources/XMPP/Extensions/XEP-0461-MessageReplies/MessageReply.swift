@@ -63,8 +63,9 @@ extension Message {
         return answer
     }
 
-    /// A text with `> ` before each of its lines. Whatever another client may show as the end of a line is one here: what comes
-    /// behind it would look like the user's own words. A carriage return and its line feed, one `Character`, are one end.
+    /// A text with `> ` before each of its lines. Whatever another client may show as the end of a line is one here:
+    /// what comes behind it would look like the user's own words. A carriage return and its line feed, one `Character`,
+    /// are one end.
     private static func quotation(of text: String) -> String {
         var quotation = "> "
         var last: Unicode.Scalar?

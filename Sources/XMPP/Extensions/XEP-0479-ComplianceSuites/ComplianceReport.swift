@@ -54,8 +54,8 @@ public struct ComplianceReport: Sendable, Hashable {
         public var category: Category
         /// The level.
         public var level: Level
-        /// `met` when everything is there that can be seen, `missing` when something is not, `unseen` when nothing of it can be
-        /// seen.
+        /// `met` when everything is there that can be seen, `missing` when something is not, `unseen` when nothing of
+        /// it can be seen.
         public var finding: Finding
         /// What is missing, that of the category ``Category/core`` included, which every other one asks for.
         public var missing: [Item]

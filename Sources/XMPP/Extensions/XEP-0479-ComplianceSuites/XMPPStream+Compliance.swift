@@ -9,8 +9,8 @@ extension ComplianceReport {
 }
 
 extension XMPPStream {
-    /// Asks the server what there is for ``ComplianceReport``: about itself, the account, and the services that it lists. Nothing
-    /// is changed by that. Questions that fail are passed over; their answers stay `nil`.
+    /// Asks the server what there is for ``ComplianceReport``: about itself, the account, and the services that it
+    /// lists. Nothing is changed by that. Questions that fail are passed over; their answers stay `nil`.
     ///
     /// - Parameter evidence: What is known already, as of the places of the server.
     public func complianceEvidence(_ evidence: ComplianceEvidence = ComplianceEvidence()) async -> ComplianceEvidence {

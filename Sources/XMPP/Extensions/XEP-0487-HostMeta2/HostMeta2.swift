@@ -5,8 +5,8 @@ internal import SocketIO
 internal import XMPPCrypto
 internal import XMPPTransport
 
-/// What a domain publishes about every way to reach it (XEP-0487): addresses, ports and ranks, the names and keys of its servers,
-/// and for how long that holds.
+/// What a domain publishes about every way to reach it (XEP-0487): addresses, ports and ranks, the names and keys of
+/// its servers, and for how long that holds.
 struct HostMeta2: Sendable, Hashable {
     /// The path of the file (RFC 6415 §3).
     static let path = "/.well-known/host-meta.json"
@@ -46,8 +46,8 @@ struct HostMeta2: Sendable, Hashable {
 
     /// Reads the file.
     ///
-    /// What this client does not know, and links that say not all that they must, are passed over. Where the keys cannot be read,
-    /// nothing of the file is believed: it would ask for less than the domain does.
+    /// What this client does not know, and links that say not all that they must, are passed over. Where the keys
+    /// cannot be read, nothing of the file is believed: it would ask for less than the domain does.
     ///
     /// - Parameter file: The file, as it was read from JSON.
     /// - Returns: `nil` when it does not say that it is of this kind, or how long it holds.

@@ -24,8 +24,8 @@ extension XMPPStream {
 }
 
 extension XMPPError {
-    /// Whether a program keeps its access because it knows the password: only another password takes that away (XEP-0494 §3.2,
-    /// ``XMPPStream/changePassword(to:)``).
+    /// Whether a program keeps its access because it knows the password: only another password takes that away
+    /// (XEP-0494 §3.2, ``XMPPStream/changePassword(to:)``).
     public var needsNewPassword: Bool {
         stanzaError?.applicationCondition?.isNamed("password-reset-required", namespace: AccountClients.namespace)
             == true

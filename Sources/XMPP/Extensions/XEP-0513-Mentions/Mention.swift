@@ -16,8 +16,8 @@ public struct Mention: StanzaPayload, Hashable {
         case address(JID)
         /// Somebody in the room by their id there (XEP-0421).
         case occupant(String)
-        /// A group of people by the URI of its kind, such as ``Mention/room``; `uri` says which where it is not the present
-        /// room's.
+        /// A group of people by the URI of its kind, such as ``Mention/room``; `uri` says which where it is not the
+        /// present room's.
         case group(String, uri: String?)
     }
 
