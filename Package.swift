@@ -66,6 +66,7 @@ let package = Package(
         // Cellar: C libraries, one module map and one shim header each.
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CEpoll"),
         // No pkgConfig: the file that libunbound installs asks for libevent's, which nothing here needs.
         .systemLibrary(name: "CUnbound", providers: [.apt(["libunbound-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
@@ -80,7 +81,7 @@ let package = Package(
         // Ground floor.
         floor("XMPPXML", ["CLibXML2"]),
         floor("XMPPCrypto", ["COpenSSL"]),
-        floor("SocketIO", []),
+        floor("SocketIO", ["CEpoll"]),
         floor("JSONText", []),
 
         // First floor: values only.
@@ -109,7 +110,8 @@ let package = Package(
             ["XMPP", "XMPPCore", "XMPPXML", "XMPPCrypto", "XMPPProtocol", "SocketIO", "XMPPTransport", "COpenSSL"]
         ),
         .executableTarget(
-            name: "xmpp-loopback", dependencies: ["XMPPTestSupport", "XMPP", "XMPPCrypto"], swiftSettings: strict),
+            name: "xmpp-loopback", dependencies: ["XMPPTestSupport", "XMPP", "XMPPCrypto", "SocketIO"],
+            swiftSettings: strict),
 
         // What floods do to a client: measured by Benchmarks/run, asserted in XMPPTests.
         .executableTarget(

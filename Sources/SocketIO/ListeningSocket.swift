@@ -23,7 +23,7 @@ package final class ListeningSocket: @unchecked Sendable {
     /// Whether others hold the same socket, as systemd does: it must go on listening when this object stops.
     package let isShared: Bool
     private var descriptor: Descriptor?
-    private var source: (any DispatchSourceRead)?
+    private var watch: DescriptorWatch?
     private var pause: (any ScheduledTimer)?
     private var accept: (@Sendable (SocketTransport) -> Void)?
     private var executorForConnection: (@Sendable () -> StreamExecutor)?
@@ -61,6 +61,7 @@ package final class ListeningSocket: @unchecked Sendable {
         self.address = SocketAddress.ask(descriptor) { getsockname($0, $1, $2) } ?? address
         file = address.isUnix ? SocketFile(address.host) : nil
         isShared = false
+        try watch(descriptor)
     }
 
     /// Takes over a socket that listens already, such as one that systemd hands over. Its file stays where it is, and
@@ -89,10 +90,17 @@ package final class ListeningSocket: @unchecked Sendable {
         self.address = address
         file = nil
         isShared = true
+        try watch(descriptor)
+    }
+
+    private func watch(_ descriptor: Descriptor) throws(SystemError) {
+        watch = try DescriptorWatch(descriptor.number, for: [], on: executor) { [weak self] in
+            self?.acceptAvailable()
+        }
     }
 
     deinit {
-        source?.cancel()
+        watch?.cancel()
     }
 
     /// Begins to accept. Must be called on the executor's queue.
@@ -105,25 +113,21 @@ package final class ListeningSocket: @unchecked Sendable {
         _ accept: @escaping @Sendable (SocketTransport) -> Void
     ) {
         checkQueue()
-        guard let descriptor, source == nil else { return }
         self.accept = accept
         self.executorForConnection = executorForConnection
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: executor.queue)
-        source.setEventHandler { [weak self] in self?.acceptAvailable() }
-        source.setCancelHandler { withExtendedLifetime(descriptor) {} }
-        self.source = source
-        source.activate()
+        watch?.wait(for: .reading)
     }
 
     /// Stops accepting; transports that were accepted live on. Idempotent. Must be called on the executor's queue.
     package func close() {
         checkQueue()
         guard let descriptor else { return }
-        wake()
-        // Refuses from now on: the descriptor itself is closed when Dispatch has let go of it.
+        pause?.cancel()
+        pause = nil
+        watch?.cancel()
+        watch = nil
+        // Refuses from now on, also where a child process still has it.
         if !isShared { _ = shutdown(descriptor.number, Int32(SHUT_RDWR)) }
-        source?.cancel()
-        source = nil
         self.descriptor = nil
         accept = nil
         file?.remove()
@@ -158,16 +162,11 @@ package final class ListeningSocket: @unchecked Sendable {
 
     private func rest() {
         guard pause == nil else { return }
-        source?.suspend()
-        // The timer holds this object: a source must not be released while suspended.
-        pause = clock.schedule(after: Self.exhaustionPause, on: executor) { self.wake() }
-    }
-
-    private func wake() {
-        guard pause != nil else { return }
-        pause?.cancel()
-        pause = nil
-        source?.resume()
+        watch?.wait(for: [])
+        pause = clock.schedule(after: Self.exhaustionPause, on: executor) { [weak self] in
+            self?.pause = nil
+            self?.watch?.wait(for: .reading)
+        }
     }
 }
 

@@ -32,7 +32,7 @@ package final class NetworkWatch: @unchecked Sendable {
     private let clock: any StreamClock
     private let timeAsleep: @Sendable () -> Duration
     private let changed: @Sendable (Change) -> Void
-    private var source: (any DispatchSourceRead)?
+    private var watch: DescriptorWatch?
     private var sleepCheck: (any ScheduledTimer)?
     private var settling: (any ScheduledTimer)?
     private var known: Duration
@@ -57,7 +57,7 @@ package final class NetworkWatch: @unchecked Sendable {
     }
 
     deinit {
-        source?.cancel()
+        watch?.cancel()
         sleepCheck?.cancel()
         settling?.cancel()
     }
@@ -102,11 +102,7 @@ package final class NetworkWatch: @unchecked Sendable {
             }
         }
         guard status == 0 else { return }
-        let source = DispatchSource.makeReadSource(fileDescriptor: number, queue: executor.queue)
-        source.setEventHandler { [weak self] in self?.readNews(descriptor) }
-        source.setCancelHandler { withExtendedLifetime(descriptor) {} }
-        self.source = source
-        source.activate()
+        watch = try? DescriptorWatch(number, for: .reading, on: executor) { [weak self] in self?.readNews(descriptor) }
     }
 
     private func readNews(_ descriptor: Descriptor) {

@@ -17,7 +17,7 @@ package final class SocketConnection: @unchecked Sendable {
     private let executor: StreamExecutor
     private let clock: any StreamClock
     private var descriptor: Descriptor?
-    private var source: (any DispatchSourceWrite)?
+    private var watch: DescriptorWatch?
     private var deadline: (any ScheduledTimer)?
     private var retry: (any ScheduledTimer)?
     private var completion: Completion?
@@ -72,11 +72,12 @@ package final class SocketConnection: @unchecked Sendable {
         case 0, EISCONN:
             connected()
         case EINPROGRESS, EINTR, EALREADY:
-            let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.number, queue: executor.queue)
-            source.setEventHandler { [weak self] in self?.decided() }
-            source.setCancelHandler { self.released() }
-            self.source = source
-            source.activate()
+            do throws(SystemError) {
+                // Holds the attempt, which lives until it has ended.
+                watch = try DescriptorWatch(descriptor.number, for: .writing, on: executor) { self.decided() }
+            } catch {
+                finish(.failure(error))
+            }
         case EAGAIN:
             retry = clock.schedule(after: Self.retryDelay, on: executor) { self.connect() }
         default:
@@ -110,22 +111,15 @@ package final class SocketConnection: @unchecked Sendable {
         deadline = nil
         retry?.cancel()
         retry = nil
-        if let source {
-            source.cancel()
-        } else {
-            executor.queue.async { self.released() }
-        }
+        watch?.cancel()
+        descriptor = nil
+        executor.queue.async { self.tell() }
     }
 
-    /// Tells the outcome once Dispatch has let go of the descriptor.
-    ///
-    /// The transport watches the same descriptor. While two write sources of one descriptor overlap, a hang-up can
-    /// reach the one that is being freed.
-    private func released() {
+    private func tell() {
         guard let outcome, let completion else { return }
         self.completion = nil
-        source = nil
-        descriptor = nil
+        watch = nil
         completion(outcome)
     }
 }

@@ -12,17 +12,18 @@ extension SocketTransport {
         case failed(Int32)
     }
 
-    /// Begins to watch the socket.
+    /// Begins to read, and writes what has waited.
     func activate() {
-        guard let descriptor else { return }
+        guard descriptor != nil else { return }
         state = .open
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor.number, queue: executor.queue)
-        source.setEventHandler { [weak self] in self?.readAvailable() }
-        source.setCancelHandler { withExtendedLifetime(descriptor) {} }
-        readSource = source
-        source.activate()
-        if isPaused { updateReadSource() }
+        updateWatch()
         if !writes.isEmpty { scheduleFlush() }
+    }
+
+    /// The socket is ready for something of what is waited for.
+    func socketIsReady() {
+        readAvailable()
+        if isWriteBlocked { flush() }
     }
 
     /// Whether bytes may be taken from the system. While closing they are read and dropped, to see the peer's end.
@@ -31,11 +32,12 @@ extension SocketTransport {
         return state == .closing || (state == .open && !isPaused)
     }
 
-    /// Suspends or resumes the read source as the state asks.
-    func updateReadSource() {
-        guard let readSource, isReadSourceSuspended == mayRead else { return }
-        isReadSourceSuspended.toggle()
-        if isReadSourceSuspended { readSource.suspend() } else { readSource.resume() }
+    /// Waits for what the state asks for.
+    func updateWatch() {
+        var interest: Readiness = []
+        if mayRead { interest.insert(.reading) }
+        if isWriteBlocked { interest.insert(.writing) }
+        watch?.wait(for: interest)
     }
 
     /// Reads on in a turn of its own.
@@ -51,8 +53,7 @@ extension SocketTransport {
 
     /// Reads until nothing is left, or until this turn's share is used up.
     ///
-    /// A source that is read only once an event loses the end of input when it arrives together with data: Dispatch
-    /// does not fire again for it. So every turn ends with "would block", the end, or a continuation.
+    /// Every turn ends with "would block", the end, or a continuation: what one event has told of is taken at once.
     func readAvailable() {
         var share = Self.maximumBytesPerTurn
         while mayRead, let descriptor {
@@ -92,10 +93,7 @@ extension SocketTransport {
 
     private func inputEnded() {
         hasInputEnded = true
-        if isReadSourceSuspended { readSource?.resume() }
-        isReadSourceSuspended = false
-        readSource?.cancel()
-        readSource = nil
+        updateWatch()
         if state == .closing {
             if hasSaidGoodbye || writeFailure != nil { finish(nil) }
             return

@@ -16,7 +16,7 @@ extension SocketTransport {
     }
 
     /// Writes until the queue is empty or the system takes no more.
-    private func flush() {
+    func flush() {
         var hasDrained = false
         while writeFailure == nil, let descriptor, state == .open || state == .closing {
             // MSG_NOSIGNAL: a peer that is gone must be an error here, not a signal that ends the process.
@@ -32,14 +32,14 @@ extension SocketTransport {
             let code = errno
             if code == EINTR { continue }
             if code == EAGAIN || code == EWOULDBLOCK {
-                watchWrites(descriptor)
+                setWriteBlocked(true)
             } else {
                 writeFailed(code)
             }
             break
         }
         if writes.isEmpty {
-            suspendWrites()
+            setWriteBlocked(false)
             if state == .closing { sayGoodbye() }
         }
         if hasDrained, state == .open { handler?(.drained) }
@@ -49,12 +49,12 @@ extension SocketTransport {
     private func writeFailed(_ code: Int32) {
         writeFailure = TransportError(SystemError(code, "send", peerAddress?.description ?? ""))
         writes.removeAll()
-        suspendWrites()
+        setWriteBlocked(false)
         if state == .closing || hasInputEnded {
             finish(state == .closing ? nil : writeFailure)
         } else {
             isPaused = false
-            updateReadSource()
+            updateWatch()
             scheduleContinuation()
         }
     }
@@ -67,33 +67,8 @@ extension SocketTransport {
         if hasInputEnded { finish(nil) }
     }
 
-    private func watchWrites(_ descriptor: Descriptor) {
-        if writeSource == nil {
-            let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor.number, queue: executor.queue)
-            source.setEventHandler { [weak self] in self?.flush() }
-            source.setCancelHandler { withExtendedLifetime(descriptor) {} }
-            writeSource = source
-        }
-        guard isWriteSourceSuspended else { return }
-        isWriteSourceSuspended = false
-        writeSource?.resume()
-    }
-
-    private func suspendWrites() {
-        guard !isWriteSourceSuspended else { return }
-        isWriteSourceSuspended = true
-        writeSource?.suspend()
-    }
-
-    /// Lets go of both sources; their cancel handlers hold the descriptor until Dispatch no longer watches it.
-    func cancelSources() {
-        if isReadSourceSuspended { readSource?.resume() }
-        isReadSourceSuspended = false
-        readSource?.cancel()
-        readSource = nil
-        if isWriteSourceSuspended { writeSource?.resume() }
-        isWriteSourceSuspended = true
-        writeSource?.cancel()
-        writeSource = nil
+    private func setWriteBlocked(_ isBlocked: Bool) {
+        isWriteBlocked = isBlocked
+        updateWatch()
     }
 }

@@ -38,8 +38,7 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     var handler: (@Sendable (TransportEvent) -> Void)?
     var writes: WriteQueue
 
-    var readSource: (any DispatchSourceRead)?
-    var isReadSourceSuspended = false
+    var watch: DescriptorWatch?
     var isPaused = false
     /// Whether something was sent after what was received last.
     var hasSentSinceReading = false
@@ -49,8 +48,8 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     /// How many more reads are acknowledged at once.
     var quickReadsLeft = 0
 
-    var writeSource: (any DispatchSourceWrite)?
-    var isWriteSourceSuspended = true
+    /// Whether the system took less than there was to write.
+    var isWriteBlocked = false
     var isFlushScheduled = false
     var hasSaidGoodbye = false
     var writeFailure: TransportError?
@@ -85,14 +84,11 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
         self.closeTimeout = closeTimeout
         self.writes = writes
         peerAddress = peer
+        watch = try DescriptorWatch(descriptor.number, for: [], on: executor) { [weak self] in self?.socketIsReady() }
     }
 
     deinit {
-        // A dispatch source must not be released while suspended.
-        if isReadSourceSuspended { readSource?.resume() }
-        readSource?.cancel()
-        if isWriteSourceSuspended { writeSource?.resume() }
-        writeSource?.cancel()
+        watch?.cancel()
     }
 
     package var pendingBytes: Int {
@@ -126,14 +122,14 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
     package func pauseReading() {
         checkQueue()
         isPaused = true
-        updateReadSource()
+        updateWatch()
     }
 
     package func resumeReading() {
         checkQueue()
         guard isPaused else { return }
         isPaused = false
-        updateReadSource()
+        updateWatch()
         scheduleContinuation()
     }
 
@@ -144,7 +140,7 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
         state = .closing
         keepAlive = self
         closeTimer = clock.schedule(after: closeTimeout, on: executor) { [weak self] in self?.finish(nil) }
-        updateReadSource()
+        updateWatch()
         scheduleContinuation()
         scheduleFlush()
     }
@@ -159,13 +155,14 @@ package final class SocketTransport: ByteTransport, @unchecked Sendable {
         dispatchPrecondition(condition: .onQueue(executor.queue))
     }
 
-    /// Ends the transport: the descriptor is closed once Dispatch has let go of it.
+    /// Ends the transport and closes the descriptor.
     func finish(_ error: TransportError?) {
         guard state != .closed else { return }
         state = .closed
         closeTimer?.cancel()
         closeTimer = nil
-        cancelSources()
+        watch?.cancel()
+        watch = nil
         descriptor = nil
         writes.removeAll()
         untoldEnd = .closed(error)

@@ -6,7 +6,7 @@ internal import SocketIO
 
 /// One look-up, from the making of its context to the end of it.
 ///
-/// Unchecked: all mutable state is confined to `queue`.
+/// Unchecked: all mutable state is confined to the executor's queue.
 final class UnboundLookup: @unchecked Sendable {
     /// What the name servers said.
     enum Answer: Sendable {
@@ -24,7 +24,7 @@ final class UnboundLookup: @unchecked Sendable {
     /// Records read of one answer; the rest is ignored.
     private static let maximumRecords = 1000
 
-    private let queue = DispatchQueue(label: "swift-xmpp.srv")
+    private let executor = StreamExecutor(label: "swift-xmpp.srv")
     private let name: String
     private let type: Int32
     private let nameServers: UnboundResolver.NameServers
@@ -32,7 +32,9 @@ final class UnboundLookup: @unchecked Sendable {
     private let timeout: Duration
     private let answer: Handover<Answer>
     private var context: OpaquePointer?
-    private var source: (any DispatchSourceRead)?
+    private var watch: DescriptorWatch?
+    /// This object while libunbound may call it back.
+    private var reference: Unmanaged<UnboundLookup>?
     private var isDone = false
 
     init(
@@ -48,11 +50,11 @@ final class UnboundLookup: @unchecked Sendable {
     }
 
     func start() {
-        queue.async { self.begin() }
+        executor.run { self.begin() }
     }
 
     func cancel() {
-        queue.async { self.finish(.failed("called off")) }
+        executor.run { self.finish(.failed("called off")) }
     }
 
     private func begin() {
@@ -60,7 +62,7 @@ final class UnboundLookup: @unchecked Sendable {
         guard let context = ub_ctx_create() else { return finish(.failed("out of memory")) }
         self.context = context
         if let problem = configure(context) { return finish(.failed(problem)) }
-        // The callback gets this object back; `finish` drops the reference when the context is gone.
+        // The callback gets this object back, until `finish` has let go of the context.
         let reference = Unmanaged.passRetained(self)
         let result = ub_resolve_async(
             context, name, type, Self.classInternet, reference.toOpaque(),
@@ -72,23 +74,22 @@ final class UnboundLookup: @unchecked Sendable {
             reference.release()
             return finish(.failed(Self.message(result)))
         }
-        let source = DispatchSource.makeReadSource(fileDescriptor: ub_fd(context), queue: queue)
-        source.setEventHandler { [weak self] in
-            guard let self, let context = self.context else { return }
-            let code = ub_process(context)
-            if code != 0 { finish(.failed(Self.message(code))) }
+        self.reference = reference
+        do throws(SystemError) {
+            watch = try DescriptorWatch(ub_fd(context), for: .reading, on: executor) { [weak self] in self?.process() }
+        } catch {
+            return finish(.failed(error.description))
         }
-        source.setCancelHandler {
-            // Only now has Dispatch let go of the descriptor that belongs to the context.
-            ub_ctx_delete(context)
-            reference.release()
-        }
-        self.source = source
-        source.activate()
-        queue.asyncAfter(deadline: .now() + timeout.inSeconds) { [weak self] in
+        executor.queue.asyncAfter(deadline: .now() + timeout.inSeconds) { [weak self] in
             guard let self else { return }
             finish(.failed("no name server answered within \(timeout.spoken)"))
         }
+    }
+
+    private func process() {
+        guard let context, !isDone else { return }
+        let code = ub_process(context)
+        if code != 0 { finish(.failed(Self.message(code))) }
     }
 
     /// Sets the context up; returns what went wrong.
@@ -159,13 +160,17 @@ final class UnboundLookup: @unchecked Sendable {
         guard !isDone else { return }
         isDone = true
         answer.give(outcome)
-        if let source {
-            source.cancel()
-        } else if let context {
-            ub_ctx_delete(context)
-        }
-        source = nil
+        watch?.cancel()
+        watch = nil
+        // In a turn of its own: libunbound may be what calls.
+        executor.run { self.letGo() }
+    }
+
+    private func letGo() {
+        if let context { ub_ctx_delete(context) }
         context = nil
+        reference?.release()
+        reference = nil
     }
 
     private static func message(_ code: Int32) -> String {

@@ -13,7 +13,7 @@ enum Floors {
 
     /// Module maps and the one C target: they import nothing.
     static let cellar: Set<String> = [
-        "CLibXML2", "COpenSSL", "CUnbound", "CIDN2", "CUnistring", "CSQLite", "CWslay", "CLibEdit",
+        "CLibXML2", "COpenSSL", "CEpoll", "CUnbound", "CIDN2", "CUnistring", "CSQLite", "CWslay", "CLibEdit",
     ]
 
     private static let library: Set<String> = [
@@ -27,7 +27,7 @@ enum Floors {
     static let rooms: [String: Room] = [
         "XMPPXML": Room(own: ["CLibXML2"], platform: values),
         "XMPPCrypto": Room(own: ["COpenSSL"], platform: values),
-        "SocketIO": Room(own: [], platform: events),
+        "SocketIO": Room(own: ["CEpoll"], platform: events),
         "JSONText": Room(own: [], platform: values),
         "XMPPCore": Room(own: ["XMPPXML", "CIDN2", "CUnistring"], platform: values),
         "XMPPProtocol": Room(

@@ -63,6 +63,12 @@ enum TextRules {
             in: file, [(/\bMutex\b/, "the thread sanitizer does not see it: use Locked"), (/\bNSLock\b/, "use Locked")])
     }
 
+    /// A socket that hangs up at the right moment ends a process whose Dispatch watches it.
+    static func watchedSockets(in file: SourceTree.File) -> [Violation] {
+        guard !file.path.hasSuffix("/DescriptorWatch.swift") else { return [] }
+        return find(in: file, [(/make(?:Read|Write)Source/, "a hang-up may end the process: use DescriptorWatch")])
+    }
+
     /// The name of a folder's entry is shorter than the field that it is declared as: a copy of the field reads behind
     /// the entry.
     static func copiedNames(in file: SourceTree.File) -> [Violation] {

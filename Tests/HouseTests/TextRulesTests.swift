@@ -54,6 +54,11 @@ struct TextRulesTests {
         check(["Sources", "Tests", "Benchmarks/Floods"], TextRules.invisibleLocks(in:))
     }
 
+    @Test("Dispatch watches no socket itself")
+    func watchedSockets() {
+        check(["Sources", "Benchmarks/Floods", "Tests/Sweep"], TextRules.watchedSockets(in:))
+    }
+
     @Test("no name of a folder's entry is copied with what lies behind it")
     func copiedNames() {
         check { TextRules.copiedNames(in: $0) }
@@ -137,6 +142,13 @@ struct TextRulesTests {
         let number = ["STO", "4"].joined(separator: "-")
         #expect(TextRules.numbersOfRequirements(in: sample("// (\(number))\n@Test(\"x (\(number))\")")).count == 2)
         #expect(TextRules.numbersOfRequirements(in: sample("// XEP-0198, RFC 6120, A\(number)")) == [])
+    }
+
+    @Test("a source of a socket's own is found")
+    func watchedSocketIsFound() {
+        let text = "let a = DispatchSource.makeReadSource(fileDescriptor: 1)\nlet b = DispatchSource.makeWriteSource("
+        #expect(TextRules.watchedSockets(in: sample(text)).count == 2)
+        #expect(TextRules.watchedSockets(in: sample("let a = DispatchSource.makeTimerSource()")) == [])
     }
 
     @Test("a lock that the thread sanitizer does not see is found in code")
