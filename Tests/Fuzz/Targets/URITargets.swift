@@ -68,7 +68,7 @@ extension FuzzTarget {
                 try require([.found, .wrongType].contains(found.state), "\(found.state)")
                 try require(found.state == .found || targets.isEmpty, "places of no file")
                 try require(targets.count <= ConnectionPlanner.maximumTargets, "\(targets.count) places")
-                try require(found.webSockets.allSatisfy { $0.hasPrefix("wss://") }, "\(found.webSockets)")
+                try require(found.webSockets.allSatisfy { $0.utf8.starts(with: "wss://".utf8) }, "\(found.webSockets)")
                 for target in targets {
                     try require(target.port != 0 && target.security != .startTLS, "\(target)")
                     try require((target.delegation != nil) == (isDelegating && found.lifetime != nil), "\(target)")

@@ -148,7 +148,7 @@ extension FuzzTarget {
         }
         if let address = WebSocketAddress(text) {
             try require(WebSocketAddress(address.description) == address, "\(address) is read otherwise")
-            try require(address.path.hasPrefix("/") && !address.description.hasControls, "\(address)")
+            try require(address.path.utf8.first == UInt8(ascii: "/") && !address.description.hasControls, "\(address)")
         }
         if let address = ProxyAddress(text) {
             let shown = address.publicText
