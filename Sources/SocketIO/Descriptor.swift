@@ -4,8 +4,7 @@ internal import Glibc
 
 /// An open file descriptor that is closed when its last user lets go of it.
 ///
-/// A dispatch source must not outlive the descriptor it watches: the source's cancel handler holds this object, so the
-/// number cannot be given to another file while Dispatch still watches it.
+/// Whoever uses the number holds this object, so that it cannot be given to another file meanwhile.
 package final class Descriptor: Sendable {
     /// The number the system knows the file by. Valid as long as this object lives.
     package let number: Int32

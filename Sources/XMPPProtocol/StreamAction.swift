@@ -93,7 +93,7 @@ package enum StreamOccurrence: Sendable, Equatable {
     case stanza(Element)
     /// A first-level element was passed over, as it was past a limit. A stanza counts as handled once the machine is
     /// told so.
-    case passedOver(PassedOverElement)
+    indirect case passedOver(PassedOverElement)
     /// The server has handled every stanza up to this one, counted from the start, modulo 2^32.
     case acknowledged(UInt32)
     /// Messages of a session that goes on are in ``StreamStateMachine/unsettled``: they count no more, and are sent

@@ -9,7 +9,7 @@ package enum XMLStreamEvent: Sendable, Equatable {
     /// A whole first-level element arrived.
     case element(Element)
     /// The end of a first-level element arrived that had passed a limit and was not read.
-    case passedOver(PassedOverElement)
+    indirect case passedOver(PassedOverElement)
     /// The end tag of the root arrived.
     case streamClosed
 }

@@ -56,27 +56,31 @@ struct RealOversizedTests {
         await juliet.sendRaw(poison.xml(to: account))
         try await juliet.send(Message(to: account, body: "behind"))
         await recorder.heard("message \(hers) behind")
-        let unread = recorder.lines.filter { $0.hasPrefix("not read") }
-        let read = recorder.lines.filter { $0 == "message \(hers) poison" }
-        let connections = recorder.lines.filter { $0.hasPrefix("authenticated") }.count
-        // Where the server has not made it larger, it is a message as any other.
-        #expect(unread.count + read.count == 1, "\(recorder.lines)")
-        // ejabberd leaves out attributes that it does not know.
-        if poison == .elements || kind == .prosody { #expect(unread == ["not read: message poison \(hers)"]) }
-        #expect(connections == 1 + unread.count, "\(recorder.lines)")
         try await juliet.send(Message(to: account, body: "last"))
         await recorder.heard("message \(hers) last")
         await client.stop()
-        // It does not come again.
-        let next = Recorder()
-        let stream = XMPPStream(client.configuration)
-        stream.add(messageDelegate: next)
-        try await stream.connect()
-        try await stream.goOnline()
-        try await juliet.send(Message(to: account, body: "after"))
-        await next.heard("message \(hers) after")
-        #expect(next.lines == ["message \(hers) after"])
-        await stream.disconnect()
+        // ejabberd may keep what was refused until the session after the next. Then it does not come again.
+        for number in 0..<2 {
+            let stream = XMPPStream(client.configuration)
+            stream.add(messageDelegate: recorder)
+            try await stream.connect()
+            try await stream.goOnline()
+            try await juliet.send(Message(to: account, body: "after \(number)"))
+            await recorder.heard("message \(hers) after \(number)")
+            await stream.disconnect()
+        }
+        let lines = recorder.lines
+        let unread = lines.filter { $0.hasPrefix("not read") }
+        let read = lines.filter { $0 == "message \(hers) poison" }
+        // Where the server has not made it larger, it is a message as any other.
+        #expect(unread.count + read.count == 1, "\(lines)")
+        // ejabberd leaves out attributes that it does not know.
+        if poison == .elements || kind == .prosody { #expect(unread == ["not read: message poison \(hers)"]) }
+        // One more for the one that was refused; the streams at the end are told to message delegates alone.
+        #expect(lines.filter { $0.hasPrefix("authenticated") }.count == 1 + unread.count, "\(lines)")
+        for body in ["behind", "last", "after 0", "after 1"] {
+            #expect(lines.filter { $0 == "message \(hers) \(body)" }.count == 1, "\(lines)")
+        }
         await juliet.disconnect()
         await server.stop()
     }

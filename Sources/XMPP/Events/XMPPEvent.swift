@@ -28,7 +28,7 @@ public enum XMPPEvent: Sendable, Hashable {
     case message(Message)
     /// A stanza was past a limit (``XMPPConfiguration/limits``), and was not read. The first one ends the stream with
     /// `policy-violation`; this comes in the sessions after that.
-    case oversized(OversizedStanza)
+    indirect case oversized(OversizedStanza)
     /// A message that was sent came back (RFC 6120 §8.3).
     case messageBounced(Message, StanzaError)
     /// The addressee's client has received a message (XEP-0184).

@@ -48,14 +48,17 @@ struct MessageRoute: Sendable {
     /// alone.
     typealias Handler = @Sendable (isolated XMPPStream, Message, Element) -> Verdict
 
-    /// Which of the stream's routes it is.
-    let number: Int
+    /// Which of the stream's routes it is: a bit of its own.
+    let bit: UInt64
     let provenance: Provenance
     let handler: Handler
 }
 
 /// The routes of a stream: one look-up for each request, and for each child of a message.
 struct StanzaRoutes: Sendable {
+    /// Routes for children of messages: a bit for each. Only the library adds them.
+    private static let maximumMessageRoutes = UInt64.bitWidth
+
     private struct Key: Hashable, Sendable {
         let kind: IQ.Kind
         let payload: ElementName
@@ -87,9 +90,10 @@ struct StanzaRoutes: Sendable {
         _ localName: String, namespace: String, from provenance: Provenance, feature: String?,
         handler: @escaping MessageRoute.Handler
     ) {
+        precondition(messageRouteCount < Self.maximumMessageRoutes, "no bit left for a route")
         messageRoutes.set(
             ElementName(localName, namespace: namespace),
-            MessageRoute(number: messageRouteCount, provenance: provenance, handler: handler))
+            MessageRoute(bit: 1 << messageRouteCount, provenance: provenance, handler: handler))
         messageRouteCount += 1
         announce([feature].compactMap { $0 })
     }

@@ -28,11 +28,11 @@ extension XMPPStream {
         }
         // Each route is taken once, for the first child with its name. A message may have thousands of them, which are
         // not to be answered thousands of times.
-        var taken: Set<Int> = []
+        var taken: UInt64 = 0
         for child in message.element.eachChild where !child.isIn(Namespace.client) {
-            guard let route = routes.messageRoute(child), taken.insert(route.number).inserted,
-                isBelieved(from, by: route.provenance)
-            else { continue }
+            guard let route = routes.messageRoute(child), taken & route.bit == 0 else { continue }
+            taken |= route.bit
+            guard isBelieved(from, by: route.provenance) else { continue }
             switch route.handler(self, message, child) {
             case .delivered: continue
             case .dropped: return
