@@ -13,6 +13,9 @@ actor AnsweringMachine {
     private static let consumer = "answering-machine"
     /// How many people it remembers as answered; 1,000. Beyond, it begins anew.
     private static let maximumAnswered = 1_000
+    /// How often a daemon is asked again that is just being restarted, and how long is waited in between: 30 seconds in
+    /// all.
+    private static let (maximumTries, pause) = (150, Duration.milliseconds(200))
 
     private let daemon: ControlClient
     private var answered: Set<String> = []
@@ -33,7 +36,7 @@ actor AnsweringMachine {
             for try await event in events {
                 try await answer(event)
                 // Not before: should this program end between the two, the event comes again.
-                try await daemon.acknowledge(event, by: Self.consumer)
+                try await patiently { try await self.daemon.acknowledge(event, by: Self.consumer) }
             }
         } catch {
             // In the middle of an answer, which is given next time then.
@@ -47,18 +50,37 @@ actor AnsweringMachine {
             let cursor = event.cursor
         else { return }
         let who = String(sender.prefix { $0 != "/" })
-        guard !answered.contains(who), let excuse = try await excuse(of: event.account) else { return }
+        guard !answered.contains(who),
+            let excuse = try await patiently({ try await self.excuse(of: event.account) })
+        else { return }
         if answered.count >= Self.maximumAnswered { answered = [] }
+        // The same id each time: the daemon sends what it knows already once.
+        let refusal = try await patiently {
+            let sent = try await self.daemon.send(excuse, to: [sender], id: "answer-\(cursor)")
+            let error = sent.lazy.compactMap(\.error).first
+            // One that waits to be sent is sent some time.
+            if let error, error.retry, error.code != .timedOut { throw error }
+            return error
+        }
         answered.insert(who)
-        let sent = try await daemon.send(excuse, to: [sender], id: "answer-\(cursor)")
-        for message in sent {
-            let name = who.printable()
-            if let error = message.error {
-                complain("no answer to \(name): \(error.message.printable(limit: 400))")
-            } else {
-                say("answered \(name)")
+        let name = who.printable()
+        if let refusal {
+            complain("no answer to \(name): \(refusal.message.printable(limit: 400))")
+        } else {
+            say("answered \(name)")
+        }
+    }
+
+    /// Asks the daemon, and asks again where it is just being restarted.
+    private func patiently<Answer: Sendable>(_ ask: () async throws -> Answer) async throws -> Answer {
+        for _ in 0..<Self.maximumTries {
+            do {
+                return try await ask()
+            } catch let error as ControlError where error.retry || error.code == .daemonNotRunning {
+                try await Task.sleep(for: Self.pause)
             }
         }
+        return try await ask()
     }
 
     /// What to say for an account; `nil` while its user is there.

@@ -86,9 +86,12 @@ struct Posting: Sendable {
     private func result(_ posted: OutboxEntry) async -> JSONObject {
         let (to, id) = (posted.message.to ?? session.jid, posted.message.id ?? "")
         guard let entry = try? await watch.present(posted) else {
-            return Delivery.result(
-                to: to.description, id: id, state: "queued",
-                ControlError(.inputOutput, "nobody can say what became of it", account: session.name))
+            // It is kept; a daemon that ends just now cannot say more.
+            var error = ControlError(
+                .inputOutput, "it is kept, but how far it has come is not known: ask again with the same id",
+                account: session.name)
+            error.retry = true
+            return Delivery.result(to: to.description, id: id, state: "queued", error)
         }
         var result = Delivery.result(
             to: to.description, id: id, state: entry.state.rawValue, await doubt(entry, to))
