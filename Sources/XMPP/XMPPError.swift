@@ -29,6 +29,10 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
         case certificateRejected
         /// The server offers no mechanism that may be used.
         case noMechanism
+        /// What the server offers of channel binding contradicts itself, or what it offered at earlier logins
+        /// (XEP-0440): somebody may sit in between, with a certificate that is valid all the same. Nothing of the login
+        /// was sent.
+        case channelBindingFailed
         /// The server refused the credentials (RFC 6120 §6.5).
         case authenticationRefused
         /// The server could not check the credentials just now.
@@ -133,8 +137,8 @@ public struct XMPPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether trying again cannot help until somebody changes something: ``XMPPClient`` stops at such an error.
     public var isPermanent: Bool {
         switch code {
-        case .authenticationRefused, .noMechanism, .serverNotAuthenticated, .certificateRejected, .tlsUnavailable,
-            .invalidConfiguration, .hostNotFound, .serviceUnavailable:
+        case .authenticationRefused, .noMechanism, .channelBindingFailed, .serverNotAuthenticated, .certificateRejected,
+            .tlsUnavailable, .invalidConfiguration, .hostNotFound, .serviceUnavailable:
             true
         // RFC 6120 §7.6.2: too many sessions now, or a server in trouble, is not the account's fault.
         case .bindingFailed: stanzaError?.isTemporary != true
@@ -172,6 +176,10 @@ extension XMPPError {
                 .tlsUnavailable, "No TLS with \(domain): \(reason). Nothing secret was sent.")
         case .noMechanism(let reason):
             self.init(.noMechanism, "Cannot log in to \(domain): \(reason).")
+        case .channelBindingContradicted(let reason):
+            self.init(
+                .channelBindingFailed,
+                "Cannot log in to \(domain): \(reason). Somebody may sit in between (channel binding mismatch).")
         case .authenticationRefused(let failure, let mechanism):
             let isDeferred = failure.condition == .temporaryAuthFailure
             self.init(

@@ -193,7 +193,9 @@ package struct SASLNegotiation: Sendable {
         do {
             selection = try selector.select(from: remaining)
         } catch {
-            return .failed(.noMechanism("\(error)"), abort: nil)
+            let reason = "\(error)"
+            return .failed(
+                error.concernsChannelBinding ? .channelBindingContradicted(reason) : .noMechanism(reason), abort: nil)
         }
         do {
             var mechanism = try selection.makeMechanism(

@@ -16,6 +16,8 @@ package enum StreamEnd: Error, Sendable, Equatable {
     case tlsUnavailable(String)
     /// None of the mechanisms that the server offers may be used.
     case noMechanism(String)
+    /// What the server offers of channel binding contradicts itself, or earlier logins: somebody may sit in between.
+    case channelBindingContradicted(String)
     /// The server refused the credentials, or could not check them.
     case authenticationRefused(SASLFailure, mechanism: String)
     /// The server broke the rules of the mechanism, or could not prove that it knows the password.

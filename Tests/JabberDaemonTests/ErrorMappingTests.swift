@@ -19,6 +19,7 @@ struct ErrorMappingTests {
         .tlsFailed: (.tlsFailed, .protocolFailure),
         .certificateRejected: (.certificate, .protocolFailure),
         .noMechanism: (.noMechanism, .authenticationRefused),
+        .channelBindingFailed: (.channelBinding, .protocolFailure),
         .authenticationRefused: (.authRefused, .authenticationRefused),
         .authenticationDeferred: (.temporary, .temporary),
         .serverNotAuthenticated: (.protocolFailure, .protocolFailure),

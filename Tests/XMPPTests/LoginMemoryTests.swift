@@ -90,7 +90,7 @@ struct LoginMemoryTests {
             try await login(configuration)
         } throws: {
             guard let error = $0 as? XMPPError else { return false }
-            return error.code == .noMechanism && error.message.contains("not bound to the TLS channel")
+            return error.code == .channelBindingFailed && error.message.contains("not bound to the TLS channel")
         }
         configuration.allowsWeakerLogin = true
         #expect(try await login(configuration) == "SCRAM-SHA-256")

@@ -80,8 +80,23 @@ struct RelayTests {
             "<sasl-channel-binding xmlns='urn:xmpp:sasl-cb:0'><channel-binding type='tls-exporter'/>"
             + "<channel-binding type='tls-server-end-point'/></sasl-channel-binding>"
         let (error, server) = try await relayed(isKnown: true, replacing: cut + cut + [(list, "")])
-        #expect(error?.code == .noMechanism)
+        #expect(error?.code == .channelBindingFailed)
         #expect(error?.message.contains("not bound to the TLS channel") == true)
+        await server.stop()
+    }
+
+    @Test(
+        "an offer of channel binding that contradicts itself is refused as that, and nothing is sent (XEP-0440)",
+        arguments: [true, false])
+    func contradicting(cutsList: Bool) async throws {
+        let kinds = ["tls-exporter", "tls-server-end-point"].map {
+            ("<channel-binding type='\($0)'/>", cutsList ? "" : "<channel-binding type='x-\($0)'/>")
+        }
+        let (error, server) = try await relayed(isKnown: false, replacing: kinds)
+        #expect(error?.code == .channelBindingFailed, "\(error?.message ?? "")")
+        #expect(error?.message.contains("channel binding") == true)
+        let sent = await server.transcript.filter { ["auth", "authenticate"].contains($0.element.localName) }
+        #expect(sent.isEmpty)
         await server.stop()
     }
 }

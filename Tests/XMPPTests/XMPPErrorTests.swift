@@ -60,7 +60,10 @@ struct XMPPErrorTests {
 
     @Test(
         "a failure that somebody has to mend stops a client",
-        arguments: [XMPPError.Code.authenticationRefused, .certificateRejected, .tlsUnavailable, .noMechanism])
+        arguments: [
+            XMPPError.Code.authenticationRefused, .certificateRejected, .tlsUnavailable, .noMechanism,
+            .channelBindingFailed,
+        ])
     func lasting(_ code: XMPPError.Code) {
         #expect(XMPPError(code, "").isPermanent)
     }

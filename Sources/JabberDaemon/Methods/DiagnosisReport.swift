@@ -133,7 +133,9 @@ final class DiagnosisReport: Sendable {
         switch error.code {
         case .certificateRejected: "certificate"
         case .tlsFailed, .tlsUnavailable: "tls"
-        case .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated: "login"
+        case .noMechanism, .channelBindingFailed, .authenticationRefused, .authenticationDeferred,
+            .serverNotAuthenticated:
+            "login"
         case .bindingFailed: "bind"
         case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .proxyFailed: "connect"
         case .streamError where !reached.contains("stream"): "stream"

@@ -46,6 +46,7 @@ extension ControlError {
         case .tlsFailed: .tlsFailed
         case .certificateRejected: .certificate
         case .noMechanism: .noMechanism
+        case .channelBindingFailed: .channelBinding
         case .authenticationRefused: .authRefused
         case .serverNotAuthenticated: error.mechanism?.hasSuffix("-PLUS") == true ? .channelBinding : .protocolFailure
         case .bindingFailed: error.isPermanent ? .refused : .temporary

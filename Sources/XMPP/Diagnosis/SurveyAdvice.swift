@@ -199,6 +199,7 @@ extension SurveyAdvice {
         case .tlsFailed: "see whether the port speaks this kind of TLS, and at least TLS 1.2"
         case .certificateRejected: remedy(error.certificateFault ?? .other)
         case .noMechanism: "let the server offer SCRAM-SHA-256 (RFC 7677)"
+        case .channelBindingFailed: "see whether the server offers this too, or somebody in between (XEP-0440)"
         case .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated, .bindingFailed:
             "check the account and its password"
         case .streamError, .protocolViolation: "see the server's log: it ended the stream, or broke its rules"

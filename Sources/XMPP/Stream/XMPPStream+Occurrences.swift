@@ -204,7 +204,8 @@ extension StreamEnd {
         switch self {
         case .closed: .domain
         case .streamError(let error): error.condition.concernsPlace ? .place : .domain
-        case .violation, .tlsUnavailable, .noMechanism, .authenticationRefused, .serverNotAuthenticated, .bindingFailed:
+        case .violation, .tlsUnavailable, .noMechanism, .channelBindingContradicted, .authenticationRefused,
+            .serverNotAuthenticated, .bindingFailed:
             .place
         case .closedByServer, .timedOut, .transportEnded: .address
         }

@@ -78,7 +78,8 @@ extension XMPPError {
         case .connectionLost, .timedOut, .streamError, .protocolViolation, .tlsUnavailable: true
         case .hostNotFound, .resolverFailed, .serviceUnavailable, .connectionFailed, .proxyFailed, .tlsFailed,
             .certificateRejected,
-            .noMechanism, .authenticationRefused, .authenticationDeferred, .serverNotAuthenticated, .bindingFailed,
+            .noMechanism, .channelBindingFailed, .authenticationRefused, .authenticationDeferred,
+            .serverNotAuthenticated, .bindingFailed,
             .stanzaError, .notConnected, .invalidStanza, .tooLarge, .overflow, .cancelled, .invalidConfiguration,
             .storageFailed:
             false

@@ -75,6 +75,17 @@ package struct SASLSelectionError: Error, Hashable, Sendable {
     }
 }
 
+extension SASLSelectionError {
+    /// Whether the offer contradicts itself, or earlier logins, in what it says of channel binding (XEP-0440).
+    package var concernsChannelBinding: Bool {
+        switch cause {
+        case .noCommonChannelBinding, .inconsistentChannelBinding: true
+        case .noneUsable: rejections.contains { $0.reason == .unboundNow }
+        case .channelNotSecure, .nothingOffered, .tooManyOffered: false
+        }
+    }
+}
+
 extension SASLSelectionError: CustomStringConvertible {
     /// The obstacle, then each mechanism with its reason. Quotes the server: to be sanitised before a terminal sees it.
     package var description: String {

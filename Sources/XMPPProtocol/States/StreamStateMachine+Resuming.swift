@@ -124,8 +124,8 @@ extension StreamStateMachine {
             // What is too large for the server is repeated at each resumption, and would cost one connection after
             // another.
             remains.id = nil
-        case .closed, .closedByServer, .streamError, .tlsUnavailable, .noMechanism, .authenticationRefused,
-            .serverNotAuthenticated, .bindingFailed, .timedOut, .transportEnded:
+        case .closed, .closedByServer, .streamError, .tlsUnavailable, .noMechanism, .channelBindingContradicted,
+            .authenticationRefused, .serverNotAuthenticated, .bindingFailed, .timedOut, .transportEnded:
             break
         }
         return remains.isEmpty ? nil : remains
