@@ -20,6 +20,8 @@ final class StreamScout: @unchecked Sendable {
     private(set) var parser = StreamReader(limits: .beforeAuthentication)
     /// The connection, with TLS where that comes first.
     private(set) var transport: (any ByteTransport)?
+    /// What DNS says about the certificate there.
+    private(set) var answer = DANEAnswer.notAsked
     /// How the channel is protected.
     private(set) var security: ChannelSecurity?
     /// The features.
@@ -41,7 +43,8 @@ final class StreamScout: @unchecked Sendable {
     private let account: JID
     private let clock: any StreamClock
     private let handshakeTimeout: Duration
-    private let makeTLS: @Sendable (any ByteTransport) throws(TLSError) -> TLSTransport
+    private let proof: ProofSource
+    private let makeTLS: @Sendable (any ByteTransport, DANEProof?) throws(TLSError) -> TLSTransport
     private var opening: Task<Void, Never>?
     private var deadline: (any ScheduledTimer)?
     private var report: (@Sendable () -> Void)?
@@ -52,16 +55,19 @@ final class StreamScout: @unchecked Sendable {
     ///   - target: The place.
     ///   - machine: A machine that anticipates nothing.
     ///   - configuration: The account, and how long things may take.
-    ///   - makeTLS: Makes TLS over a connection that begins with it.
+    ///   - proof: Asks what DNS says about the certificate there.
+    ///   - makeTLS: Makes TLS over a connection that begins with it, with what DNS says the certificate has to be.
     init(
         to target: ConnectionTarget, _ machine: StreamStateMachine, _ configuration: XMPPConfiguration,
-        tls makeTLS: @escaping @Sendable (any ByteTransport) throws(TLSError) -> TLSTransport
+        proof: @escaping ProofSource,
+        tls makeTLS: @escaping @Sendable (any ByteTransport, DANEProof?) throws(TLSError) -> TLSTransport
     ) {
         self.target = target
         self.machine = machine
         account = configuration.jid
         clock = configuration.clock
         handshakeTimeout = configuration.timeouts.tls
+        self.proof = proof
         self.makeTLS = makeTLS
     }
 
@@ -79,14 +85,17 @@ final class StreamScout: @unchecked Sendable {
         opened: @escaping @Sendable (SocketAddress?) -> Void, report: @escaping @Sendable () -> Void
     ) {
         self.report = report
-        opening = Task { [target] in
+        opening = Task { [target, proof] in
+            var answer = DANEAnswer.notAsked
             let result: Result<any ByteTransport, ConnectError>
             do throws(ConnectError) {
+                answer = try await proof(target)
                 result = .success(try await connector.connect(to: target, on: executor))
             } catch {
                 result = .failure(error)
             }
-            executor.run {
+            executor.run { [answer] in
+                self.answer = answer
                 if case .success(let transport) = result, self.report != nil { opened(transport.peerAddress) }
                 self.opened(result)
             }
@@ -207,7 +216,7 @@ final class StreamScout: @unchecked Sendable {
     private func startTLS() {
         guard let lower = transport else { return }
         do throws(TLSError) {
-            let tls = try makeTLS(lower)
+            let tls = try makeTLS(lower, answer.proof)
             transport = tls
             tls.handshake(timeout: handshakeTimeout) { [weak self] result in self?.secured(result) }
         } catch {
@@ -221,7 +230,9 @@ final class StreamScout: @unchecked Sendable {
         case .failure(let error):
             fail(XMPPError(error, domain: account.asciiDomain), error.isSilence ? .address : .place)
         case .success(let properties):
-            security = ChannelSecurity(properties)
+            var security = ChannelSecurity(properties)
+            security.tlsa = ChannelSecurity.TLSA(answer)
+            self.security = security
             listen()
             perform(
                 machine.tlsEstablished(

@@ -73,9 +73,13 @@ extension XMPPStream {
         while keeping?.isAtWork == true { _ = await wait(for: .settling, heedsCancellation: false) }
         let transport: any ByteTransport
         do {
-            attemptAnswer = try await proof(of: target, isGiven: override != nil)
+            let (connector, executor, proof) = (connector, executor, proofSource)
+            attemptAnswer = try await unlessOvertaken { () async throws(ConnectError) in try await proof(target) }
+            lookedUp()
             log(.step, "connecting to \(target)")
-            transport = try await open(target)
+            transport = try await unlessOvertaken { () async throws(ConnectError) in
+                try await connector.connect(to: target, on: executor)
+            }
         } catch {
             if let error = overtaking { return .failed(error, .address) }
             // Nothing was tried.
@@ -129,18 +133,19 @@ extension XMPPStream {
         attemptTarget = target
     }
 
-    /// Opens a connection, unless another place is faster meanwhile.
-    private func open(_ target: ConnectionTarget) async throws(ConnectError) -> any ByteTransport {
+    /// Does a part of opening a connection, unless another place is faster meanwhile.
+    private func unlessOvertaken<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(ConnectError) -> Value
+    ) async throws(ConnectError) -> Value {
         guard overtaking == nil else { throw .cancelled }
-        let (connector, executor) = (connector, executor)
-        let task = Task { () -> Result<any ByteTransport, ConnectError> in
+        let task = Task { () -> Result<Value, ConnectError> in
             do throws(ConnectError) {
-                return .success(try await connector.connect(to: target, on: executor))
+                return .success(try await work())
             } catch {
                 return .failure(error)
             }
         }
-        opening = task
+        opening = { task.cancel() }
         defer { opening = nil }
         return try await withTaskCancellationHandler {
             await task.value

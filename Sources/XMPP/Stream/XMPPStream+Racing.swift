@@ -67,8 +67,7 @@ extension XMPPStream {
         _ first: ConnectionTarget, _ others: ArraySlice<ConnectionTarget>, _ context: TLSContext
     ) {
         let others = others.filter { !$0.isWebSocket }
-        // What DNS says about each place has to be known before it is gone to.
-        guard !others.isEmpty || hasMoreAddresses(first), configuration.trust != .dane else { return }
+        guard !others.isEmpty || hasMoreAddresses(first) else { return }
         race = PlaceRace(first: first, context: context, waiting: others[...], group: first.priority)
         armRace()
     }
@@ -98,6 +97,12 @@ extension XMPPStream {
     /// The place that is being tried has given a sign of life: it gets its time anew, unless others have set out.
     func showedLife() {
         race?.isFirstAlive = true
+        lookedUp()
+    }
+
+    /// What DNS says about the certificate of the place that is being tried is known, and it is about to be gone to: it
+    /// gets its time anew, unless others have set out.
+    func lookedUp() {
         guard let race, race.running.isEmpty, let timer = race.timer else { return }
         timer.cancel()
         armRace()
@@ -135,9 +140,10 @@ extension XMPPStream {
         log(.step, "trying \(target) as well")
         let role = TLSRole.client(identity(at: target), offersProtocol: target.security == .directTLS)
         let clock = configuration.clock
-        let scout = StreamScout(to: target, newMachine(isCautious: true), configuration) {
-            lower throws(TLSError) in
-            try TLSTransport(over: lower, context: context, role: role, mode: .direct, clock: clock)
+        // What DNS says about each place has to be known before it is gone to, and each is held to what is said of it.
+        let scout = StreamScout(to: target, newMachine(isCautious: true), configuration, proof: proofSource) {
+            lower, dane throws(TLSError) in
+            try TLSTransport(over: lower, context: context, role: role, mode: .direct, dane: dane, clock: clock)
         }
         race?.running.append(scout)
         scout.start(
@@ -195,7 +201,7 @@ extension XMPPStream {
 
     private func giveUpFirst(overtakenBy target: ConnectionTarget) {
         attemptEnd = overtaken(race?.first, by: target)
-        opening?.cancel()
+        opening?()
         guard attempt != nil else { return }
         transport?.abort()
         perform(machine.transportEnded("overtaken"))
@@ -249,6 +255,7 @@ extension XMPPStream {
         // What was sent or handled meanwhile is with the machine of the place that was tried first.
         machine.inherit(self.machine.resumableState, token: memory?.token)
         beginAttempt(at: scout.target, machine, context)
+        attemptAnswer = scout.answer
         reached(.connected(StreamPlace(scout.target)))
         security = scout.security
         if let security = scout.security {

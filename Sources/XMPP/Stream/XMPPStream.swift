@@ -72,8 +72,8 @@ public actor XMPPStream {
     /// Who waits for the present attempt.
     var attempt: CheckedContinuation<AttemptOutcome, Never>?
     var attemptGotFeatures = false
-    /// The connection of the present attempt, while it is being opened.
-    var opening: Task<Result<any ByteTransport, ConnectError>, Never>?
+    /// Calls off the connection of the present attempt, while it is being opened.
+    var opening: (@Sendable () -> Void)?
     /// The places that are tried beside it.
     var race: PlaceRace?
     /// Whether the handshake of the present attempt has failed after a TLS session was offered: some servers take

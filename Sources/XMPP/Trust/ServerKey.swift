@@ -82,11 +82,16 @@ extension XMPPStream {
     }
 }
 
+/// Asks what DNS says about the certificate of a place.
+typealias ProofSource = @Sendable (ConnectionTarget) async throws(ConnectError) -> DANEAnswer
+
 extension XMPPStream {
-    /// What DNS says about the certificate of a place, where the account asks for that.
-    func proof(of target: ConnectionTarget, isGiven: Bool) async throws(ConnectError) -> DANEAnswer {
-        guard configuration.trust == .dane else { return .notAsked }
-        return try await connector.proof(
-            of: target, domain: configuration.jid.connectDomain, isGiven: isGiven)
+    /// Asks what DNS says about the certificate of a place, where the account wants that.
+    var proofSource: ProofSource {
+        guard configuration.trust == .dane else { return { _ async throws(ConnectError) in .notAsked } }
+        let (connector, domain, isGiven) = (connector, configuration.jid.connectDomain, override != nil)
+        return { target async throws(ConnectError) in
+            try await connector.proof(of: target, domain: domain, isGiven: isGiven)
+        }
     }
 }

@@ -106,4 +106,102 @@ struct DANELoginTests {
         await names.stop()
         await server.stop()
     }
+
+    // MARK: Races
+
+    /// One host is never found, whoever asks; every other one is this machine.
+    private struct HereButOne: AddressResolver {
+        /// Given when the host is asked for.
+        let asked = Handover<Void>()
+
+        func addresses(of host: String, port: UInt16) async throws(ConnectError) -> [SocketAddress] {
+            guard host.hasPrefix("black.") else { return [.loopback(port: port)] }
+            asked.give(())
+            let never = Handover<Void>()
+            await withTaskCancellationHandler {
+                await never.value()
+            } onCancel: {
+                never.give(())
+            }
+            throw ConnectError.cancelled
+        }
+    }
+
+    /// A login to a domain whose signed zone names a place out of reach before a server, with keys of both.
+    ///
+    /// - Parameter keys: Of the place that is out of reach, and of the server; `nil` is its own one.
+    private func race(
+        _ server: LoopbackServer, isDirect: Bool, keys: (black: String?, live: String?)
+    ) async throws -> (security: ChannelSecurity?, error: XMPPError?, time: Duration) {
+        var changed = try await server.configuration(for: "romeo")
+        changed.trust = .keys([])
+        let own = try #require(await fails(changed)?.presentedKey).description
+        let live = try #require(isDirect ? server.directTLSPort : server.port)
+        let service = isDirect ? "_xmpps-client" : "_xmpp-client"
+        let names = try await SignedNameServer.start(
+            zone: changed.jid.domainpart,
+            records: [
+                "\(service)._tcp 60 IN SRV 0 0 \(live) black", "\(service)._tcp 60 IN SRV 1 0 \(live) live",
+                "black 60 IN A 127.0.0.1", "live 60 IN A 127.0.0.1",
+                "_\(live)._tcp.black 60 IN TLSA 3 1 1 \(keys.black ?? own)",
+                "_\(live)._tcp.live 60 IN TLSA 3 1 1 \(keys.live ?? own)",
+            ])
+        let resolver = UnboundResolver(
+            nameServers: .zone(changed.jid.domainpart + ".", at: .loopback(port: names.port)),
+            trustedKeys: .records(names.keys))
+        let addresses = HereButOne()
+        changed.host = nil
+        changed.port = nil
+        changed.trust = .dane
+        changed.connector = NetworkConnector(services: resolver, verifier: resolver, addresses: addresses)
+        let clock = TestClock()
+        changed.use(clock)
+        let stream = XMPPStream(changed)
+        let connected = Task { _ = try await stream.connect() }
+        await addresses.asked.value()
+        await clock.advance(by: XMPPStream.raceDelay)
+        if keys.live != nil {
+            // Whoever is refused wins nothing; the first one would be waited for.
+            try await Patience.wait(for: "the refusal") { await server.acceptedConnections == 2 }
+            try await Patience.wait(for: "the end of it") { await stream.hasNoScout }
+            await stream.disconnect()
+        }
+        var failure: XMPPError?
+        do {
+            try await connected.value
+        } catch {
+            failure = error as? XMPPError
+        }
+        let security = await stream.security
+        await stream.disconnect()
+        await names.stop()
+        return (security, failure, clock.now)
+    }
+
+    @Test("places are raced, and each is held to its own records (XEP-0495)", arguments: [false, true])
+    func raced(isDirect: Bool) async throws {
+        let server = try await verona { $0.certificateFlaw = .selfSigned }
+        let wrong = String(repeating: "ab", count: 32)
+        let outcome = try await race(server, isDirect: isDirect, keys: (wrong, nil))
+        #expect(outcome.error == nil && outcome.time == XMPPStream.raceDelay)
+        #expect(outcome.security?.proof == .dane && outcome.security?.tlsa == .secure)
+        await server.stop()
+    }
+
+    @Test("a place that is raced is refused where its records name another key, whatever the others' name")
+    func racedImpostor() async throws {
+        // Authorities would do without the records.
+        let server = try await verona()
+        let wrong = String(repeating: "ab", count: 32)
+        let before = await server.transcript.count { $0.element.localName == "auth" }
+        let outcome = try await race(server, isDirect: true, keys: (nil, wrong))
+        #expect(outcome.error != nil)
+        #expect(await server.transcript.count { $0.element.localName == "auth" } == before)
+        await server.stop()
+    }
+}
+
+extension XMPPStream {
+    /// Whether nobody is on the way to another place.
+    fileprivate var hasNoScout: Bool { race?.running.isEmpty != false }
 }
