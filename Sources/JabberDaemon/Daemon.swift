@@ -14,7 +14,7 @@ package actor Daemon {
     nonisolated let instance: String
 
     /// Accounts that are being made.
-    nonisolated let registrations = RegistrationDesk()
+    nonisolated let registrations: RegistrationDesk
 
     private var sessions: [SessionSelection: AccountSession] = [:]
     /// The configured accounts, in a daemon that stays.
@@ -26,6 +26,7 @@ package actor Daemon {
     /// Makes a daemon without sessions.
     package init(environment: DaemonEnvironment) {
         self.environment = environment
+        registrations = RegistrationDesk(clock: environment.clock)
         var generator = SystemRandomNumberGenerator()
         instance = String(generator.next(), radix: 36)
     }

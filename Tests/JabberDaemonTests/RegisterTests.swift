@@ -45,6 +45,13 @@ struct RegisterTests {
         try await DaemonHarness.run(options: options, body)
     }
 
+    /// A server that makes accounts.
+    private static func registering() -> LoopbackOptions {
+        var options = LoopbackOptions()
+        options.registration = oldForm("username", "password")
+        return options
+    }
+
     private static func document(_ refusal: ControlError?) -> [String] {
         [refusal.map { "\($0.exit.rawValue)" } ?? "0", refusal?.message ?? ""]
     }
@@ -177,6 +184,24 @@ struct RegisterTests {
             for id in ids.dropFirst() {
                 try await daemon.call("account.register", ["target": "x", "registration": id])
             }
+        }
+    }
+
+    @Test(
+        "one that nobody answers for an hour is given up, with its connection; each question and answer begins it anew")
+    func abandoned() async throws {
+        let clock = TestClock()
+        try await DaemonHarness.run(options: Self.registering(), clock: clock) { daemon in
+            let asked = try await daemon.call("account.register", ["target": "romeo@example.org"])
+            let again: JSONObject = ["target": "x", "registration": asked["registration"] ?? .null]
+            await clock.advance(by: RegistrationDesk.maximumWait - .seconds(1))
+            try await daemon.call("account.register", again)
+            await clock.advance(by: RegistrationDesk.maximumWait - .seconds(1))
+            #expect(await daemon.server.openConnections == 1)
+            await clock.advance(by: .seconds(1))
+            try await Patience.wait(for: "the end of it") { await daemon.server.openConnections == 0 }
+            let failure = await daemon.failure("account.register", again)
+            #expect(failure?.code == .notFound && failure?.message.contains("begin anew") == true)
         }
     }
 

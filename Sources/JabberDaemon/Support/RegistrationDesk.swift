@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import JabberControl
+internal import SocketIO
 internal import XMPP
 
 /// The registrations that somebody is in the midst of: the questions are there, and the answers to come.
 actor RegistrationDesk {
     /// How many there may be; 8. Of more, the oldest is given up.
     static let maximumOpen = 8
+    /// How long one may wait for the next answer before it is given up; an hour, for whoever has to look for a letter
+    /// with a code in it.
+    static let maximumWait: Duration = .seconds(3_600)
+
+    private static let executor = StreamExecutor(label: "jabberctld.registrations")
 
     /// One of them.
     struct Open: Sendable {
@@ -25,7 +31,27 @@ actor RegistrationDesk {
         }
     }
 
-    private var entries: [(id: String, value: Open)] = []
+    /// One of them, and when it is given up.
+    private struct Entry {
+        let id: String
+        var value: Open
+        var expiry: any ScheduledTimer
+
+        func end() async {
+            expiry.cancel()
+            await value.end()
+        }
+    }
+
+    private var entries: [Entry] = []
+    private let clock: any StreamClock
+
+    /// Makes a desk with nothing on it.
+    ///
+    /// - Parameter clock: Where time comes from.
+    init(clock: any StreamClock) {
+        self.clock = clock
+    }
 
     /// Takes one in.
     ///
@@ -33,13 +59,24 @@ actor RegistrationDesk {
     func add(_ value: Open) async -> String {
         var generator = SystemRandomNumberGenerator()
         let id = String(generator.next() as UInt64, radix: 36)
-        entries.append((id, value))
-        while entries.count > Self.maximumOpen { await entries.removeFirst().value.end() }
+        entries.append(Entry(id: id, value: value, expiry: expiry(of: id)))
+        while entries.count > Self.maximumOpen { await entries.removeFirst().end() }
         return id
     }
 
-    /// The one with this name; `nil` when it was given up.
-    func find(_ id: String) -> Open? { entries.first { $0.id == id }?.value }
+    private func expiry(of id: String) -> any ScheduledTimer {
+        clock.schedule(after: Self.maximumWait, on: Self.executor) { [weak self] in
+            Task { await self?.end(id) }
+        }
+    }
+
+    /// The one with this name, which is in use and gets its time anew; `nil` when it was given up.
+    func find(_ id: String) -> Open? {
+        guard let place = entries.firstIndex(where: { $0.id == id }) else { return nil }
+        entries[place].expiry.cancel()
+        entries[place].expiry = expiry(of: id)
+        return entries[place].value
+    }
 
     /// There are other questions.
     func ask(_ form: RegistrationForm, _ id: String) {
@@ -78,13 +115,13 @@ actor RegistrationDesk {
     /// It is over.
     func end(_ id: String) async {
         guard let place = entries.firstIndex(where: { $0.id == id }) else { return }
-        await entries.remove(at: place).value.end()
+        await entries.remove(at: place).end()
     }
 
     /// All of them are over.
     func endAll() async {
         let all = entries
         entries = []
-        for entry in all { await entry.value.end() }
+        for entry in all { await entry.end() }
     }
 }
