@@ -42,10 +42,4 @@ extension ConnectionTarget {
     init(_ address: WebSocketAddress) {
         self.init(host: address.host, port: address.port, security: .webSocket(path: address.path))
     }
-
-    /// What the field `Host` of HTTP says (RFC 9110 §7.2).
-    var hostField: String {
-        if let field = delegation?.hostField { return field }
-        return HostPort(host: host, port: port == security.defaultPort ? nil : port).description
-    }
 }

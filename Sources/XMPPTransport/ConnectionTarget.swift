@@ -77,6 +77,12 @@ package struct ConnectionTarget: Sendable, Hashable, CustomStringConvertible {
     /// `host:port`, with brackets around an IPv6 address.
     package var authority: String { HostPort(host: host, port: port).description }
 
+    /// What the field `Host` of HTTP says (RFC 9110 §7.2): an IPv6 address has brackets there too (RFC 3986 §3.2.2).
+    package var hostField: String {
+        if let field = delegation?.hostField { return field }
+        return HostPort(host: host, port: port == security.defaultPort ? nil : port).description
+    }
+
     /// The same; for a WebSocket its whole address.
     package var description: String {
         if case .webSocket(let path) = security { return "wss://\(authority)\(path)" }

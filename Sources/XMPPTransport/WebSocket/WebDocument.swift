@@ -79,16 +79,17 @@ package struct WebDocument: Sendable {
     ///   - timeout: How long it may take once the connection is there.
     /// - Returns: The document, whatever kind it is of.
     package func get(on executor: StreamExecutor, timeout: Duration) async throws(Failure) -> Contents {
+        let target = ConnectionTarget(host: host, security: .webSocket(path: path))
         let transport: any ByteTransport
         do throws(ConnectError) {
-            let target = ConnectionTarget(host: host, security: .webSocket(path: path))
             transport = try await connector.connect(to: target, on: executor)
         } catch {
             throw Failure.unreachable(error)
         }
         let exchange = Exchange(
             request: Array(
-                "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: \(mediaType)\r\nConnection: close\r\n\r\n".utf8))
+                "GET \(path) HTTP/1.1\r\nHost: \(target.hostField)\r\nAccept: \(mediaType)\r\nConnection: close\r\n\r\n"
+                    .utf8))
         executor.queue.async { [host, context, clock] in
             exchange.begin(over: transport, host: host, context: context, clock: clock, timeout: timeout)
         }

@@ -26,11 +26,14 @@ struct WebDocumentTests {
 
     /// Asks a web server that has a certificate for `name` and answers in this way, whatever it is asked.
     private func get(
-        _ answer: String, name: String = "example.org"
+        _ answer: String, name: String = "example.org", of host: String = "example.org"
     ) async throws -> (Result<WebDocument.Contents, WebDocument.Failure>, request: String, visits: [ConnectionTarget]) {
         let root = try TestAuthority.root()
         let leaf = try TestAuthority(
-            TestCertificateRequest(alternativeNames: DER.sequence([DER.dns(name)])), issuer: root)
+            TestCertificateRequest(
+                alternativeNames: DER.sequence([
+                    SocketAddress(literal: name, port: 0).map { DER.address($0.hostBytes) } ?? DER.dns(name)
+                ])), issuer: root)
         let (ours, theirs) = (StreamExecutor(label: "test.client"), StreamExecutor(label: "test.web"))
         let (client, server) = try SocketPair.transports(on: ours, and: theirs)
         let tls = try TLSTransport(
@@ -52,7 +55,7 @@ struct WebDocumentTests {
         }
         let connector = OneServer(end: client)
         let document = WebDocument(
-            host: "example.org", path: "/x", mediaType: "application/json", connector: connector,
+            host: host, path: "/x", mediaType: "application/json", connector: connector,
             context: try .client(trust: .pem(root.pem)))
         let result: Result<WebDocument.Contents, WebDocument.Failure>
         do throws(WebDocument.Failure) {
@@ -71,6 +74,16 @@ struct WebDocumentTests {
         #expect(try result.get() == WebDocument.Contents(bytes: Array("abc".utf8), mediaType: nil))
         #expect(request.hasPrefix("GET /x HTTP/1.1\r\nHost: example.org\r\nAccept: application/json\r\n"))
         #expect(visits.map(\.authority) == ["example.org:443"])
+    }
+
+    @Test(
+        "an IPv6 address has brackets in the field Host, any other host has none (RFC 9110 §7.2, RFC 3986 §3.2.2)",
+        arguments: [("2001:db8::1", "[2001:db8::1]"), ("192.0.2.1", "192.0.2.1")])
+    func literal(host: String, field: String) async throws {
+        let (result, request, _) = try await get(
+            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", name: host, of: host)
+        #expect(try result.get().bytes == Array("abc".utf8))
+        #expect(request.hasPrefix("GET /x HTTP/1.1\r\nHost: \(field)\r\n"), "\(request)")
     }
 
     @Test(
