@@ -36,6 +36,7 @@ extension XMPPConfiguration {
         var authentication = SASLAuthentication(credentials: credentials, policy: policy)
         authentication.token = memory?.token
         authentication.wantsToken = memory != nil && usesTokens
+        authentication.endsToken = endsToken
         authentication.time = .now
         var stream = StreamConfiguration(
             account: jid, resource: jid.resourcepart,

@@ -132,6 +132,8 @@ public struct XMPPConfiguration: Sendable {
 
     /// Whether the stream is one of those without a login (XEP-0077 §3.1.1).
     package var isForRegistration = false
+    /// Whether the stream logs in with the token of an earlier login to end it, and for nothing else (XEP-0484 §3.6).
+    var endsToken = false
     /// Who hears synchronously what the stream does.
     package var observer: StreamObserver?
     /// Who counts what goes over the stream.

@@ -14,6 +14,8 @@ package struct SASLAuthentication: Sendable {
     package var token: LoginToken?
     /// Whether to ask for tokens; only for who keeps them.
     package var wantsToken = false
+    /// Whether the token is used to end it (XEP-0484 §3.6): nothing else logs in then.
+    package var endsToken = false
     /// The wall-clock time at which the connection was made: tokens that have ended by then are none. `nil` believes in
     /// all.
     package var time: DateTime?
@@ -131,7 +133,10 @@ package struct SASLNegotiation: Sendable {
 
     /// Chooses a mechanism and begins.
     package mutating func start() -> Outcome {
-        attemptWithToken() ?? attempt(0)
+        guard !authentication.endsToken else {
+            return attemptWithToken() ?? .failed(.noMechanism("it does not take the token any more"), abort: nil)
+        }
+        return attemptWithToken() ?? attempt(0)
     }
 
     /// Begins with the token of an earlier login; `nil` where there is none that this server, channel and time take.
@@ -146,7 +151,8 @@ package struct SASLNegotiation: Sendable {
         self.mechanism = mechanism
         channelBinding = mechanism.channelBinding
         usesToken = true
-        let fast = Element("fast", namespace: Namespace.fast, attributes: ["count": String(token.count)])
+        var fast = Element("fast", namespace: Namespace.fast, attributes: ["count": String(token.count)])
+        if authentication.endsToken { fast["invalidate"] = "true" }
         return .send(profile.opening(mechanism.name, initial: initial, wishes: [fast]))
     }
 
@@ -155,6 +161,7 @@ package struct SASLNegotiation: Sendable {
     /// is a password to get one with (XEP-0484 §6).
     private func sufficesUnbound(_ account: SASLAccount) -> Bool {
         if authentication.policy.hasUsedChannelBinding, !authentication.policy.allowsWeakerLogin { return false }
+        if authentication.endsToken { return true }
         let better = HashedTokenMechanism.best(
             of: features.tokenMechanisms, bindings: bindings, insistsOnBinding: true)
         return better == nil || (account.password == nil && account.keys == nil)
@@ -175,7 +182,7 @@ package struct SASLNegotiation: Sendable {
     /// The token in a success: the one that was asked for, or one in place of that which was used (XEP-0484 §3.5). One
     /// that has ended already is none.
     func token(in success: SASL2Success) -> LoginToken? {
-        guard let element = success.token, let text = element["token"], !text.isEmpty,
+        guard !authentication.endsToken, let element = success.token, let text = element["token"], !text.isEmpty,
             let mechanism = usesToken ? authentication.token?.mechanism : requestedToken,
             let expiry = element["expiry"].flatMap(DateTime.init)
         else { return nil }
@@ -331,7 +338,8 @@ package struct SASLNegotiation: Sendable {
             // XEP-0484 §4.1: a token that is refused is worth nothing more, and says nothing about the password.
             usesToken = false
             hasLostToken = true
-            return attempt(0)
+            guard authentication.endsToken else { return attempt(0) }
+            return .failed(.authenticationRefused(failure, mechanism: mechanismName), abort: nil)
         }
         switch failure.condition {
         case .invalidMechanism, .mechanismTooWeak:

@@ -82,6 +82,9 @@ package enum StreamOccurrence: Sendable, Equatable {
     case authenticated(mechanism: String)
     /// The server gave a token for the next login (XEP-0484); `nil`: it has refused the one there was.
     case token(LoginToken?)
+    /// The server has ended the token that it was shown (XEP-0484 §3.6); the stream is being closed, and there is no
+    /// session.
+    case tokenEnded
     /// The session is usable.
     case established(EstablishedSession)
     /// The session of an earlier connection goes on; what the server had not handled is sent again.

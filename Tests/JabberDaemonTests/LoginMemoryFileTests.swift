@@ -132,9 +132,29 @@ struct LoginMemoryFileTests {
         }
         #expect(try await harness.call("connect").string("connection") == "connected")
         try await reconnect()
-        #expect(try await harness.call("account.forget-token").int("tokens") == 1)
+        let forgotten = try await harness.call("account.forget-token")
+        #expect(forgotten.int("tokens") == 1 && forgotten.int("ended") == 1 && forgotten["warnings"] == nil)
         try await reconnect()
-        #expect(await mechanisms() == ["SCRAM-SHA-512-PLUS", "HT-SHA-256-EXPR", "SCRAM-SHA-512-PLUS"])
+        #expect(
+            await mechanisms() == [
+                "SCRAM-SHA-512-PLUS", "HT-SHA-256-EXPR", "HT-SHA-256-EXPR", "SCRAM-SHA-512-PLUS",
+            ])
+        await harness.end()
+    }
+
+    @Test("who was disconnected stays so: the token is forgotten here, and it is told how long the server takes it")
+    func disconnected() async throws {
+        let server = try await LoopbackServer.start(
+            domain: "example.org", accounts: ["juliet": "secret"], options: .modern)
+        let harness = try await LastingHarness(server, accounts: ["juliet": "secret"])
+        #expect(try await harness.call("connect").string("connection") == "connected")
+        #expect(try await harness.call("disconnect").string("connection") == "disconnected")
+        let forgotten = try await harness.call("account.forget-token")
+        #expect(forgotten.int("tokens") == 1 && forgotten.int("ended") == 0)
+        let warning = try #require(forgotten["warnings"]?.stringsValue?.first)
+        #expect(warning.contains("is not connected") && warning.contains("until 20"))
+        let none = try await harness.call("account.forget-token")
+        #expect(none.int("tokens") == 0 && none["ended"] == nil && none["warnings"] == nil)
         await harness.end()
     }
 }

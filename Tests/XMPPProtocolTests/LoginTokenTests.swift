@@ -193,6 +193,56 @@ struct LoginTokenTests {
         #expect(news(actions).isEmpty && actions.end != nil)
     }
 
+    // MARK: Ending one
+
+    /// A machine that is to end a token, with what it asks.
+    private func ending(
+        _ features: String = offering(), token: LoginToken, configure: (inout StreamConfiguration) -> Void = { _ in }
+    ) throws -> (MachineHarness, Element?) {
+        try asking(features, token: token) {
+            $0.authentication.endsToken = true
+            configure(&$0)
+        }
+    }
+
+    @Test("a token is ended by a login with it that says so, and asks for nothing else (§3.6)")
+    func invalidation() throws {
+        var (harness, request) = try ending(token: Self.token(Self.expr))
+        let fast = request?.firstChild("fast", namespace: Namespace.fast)
+        #expect(fast?["invalidate"] == "true" && fast?["count"] == "7")
+        #expect(request?["mechanism"] == "HT-SHA-256-EXPR")
+        #expect(
+            request?.children.map(\.localName).sorted() == ["fast", "initial-response", "user-agent"],
+            "no session is asked for, and no other token")
+        let success = Self.granted(try Self.proof("Responder", [1, 2, 3]), token: Self.fresh)
+        let actions = try harness.receive(success)
+        #expect(news(actions).count == 1 && news(actions)[0] == nil, "nothing comes in its place")
+        #expect(actions.contains(.emit(.tokenEnded)) && actions.contains(.endStream))
+    }
+
+    @Test("who ends a token never logs in with anything else: not where it is refused, nor where it is not taken")
+    func invalidationAlone() throws {
+        var (harness, _) = try ending(token: Self.token(Self.expr))
+        let actions = try harness.receive(
+            "<failure xmlns='urn:xmpp:sasl:2'><credentials-expired xmlns='urn:ietf:params:xml:ns:xmpp-sasl'/></failure>"
+        )
+        #expect(news(actions).count == 1 && news(actions)[0] == nil && !actions.sendsCredentials)
+        guard case .authenticationRefused? = actions.end else {
+            Issue.record("\(actions)")
+            return
+        }
+        let (untold, request) = try ending(Self.offering(tokens: []), token: Self.token(Self.expr))
+        #expect(request == nil && untold.machine.hasEnded)
+    }
+
+    @Test("the end of a token that is bound to nothing can be asked for, unless somebody may sit in between (§6)")
+    func invalidationUnbound() throws {
+        let token = Self.token(Self.none)
+        #expect(try ending(token: token).1?["mechanism"] == "HT-SHA-256-NONE")
+        let (cut, request) = try ending(token: token) { $0.authentication.policy.hasUsedChannelBinding = true }
+        #expect(request == nil && cut.machine.hasEnded)
+    }
+
     // MARK: Getting one
 
     @Test("the token that is asked for is bound to the channel as well as can be, and as well as the login (§6)")

@@ -60,6 +60,46 @@ struct LoginMemoryTests {
         await server.stop()
     }
 
+    @Test("a token that the server has ended is good for nobody, and no session ends with it (XEP-0484 §3.6)")
+    func invalidated() async throws {
+        let server = try await modern()
+        let configuration = try await server.configuration(for: "romeo")
+        let stream = XMPPStream(configuration)
+        try await stream.connect()
+        let kept = try await memory(configuration)
+        #expect(try await XMPPStream.invalidateToken(configuration))
+        #expect(try await memory(configuration).token == nil)
+        #expect(try await !XMPPStream.invalidateToken(configuration), "there is none any more")
+        try await stream.send(Presence())
+        try await stream.waitUntilHandled()
+        #expect(await stream.isEstablished, "the session goes on")
+        await stream.forgetToken()
+        await stream.disconnect()
+        #expect(try await memory(configuration).token == nil)
+        // Somebody has a copy.
+        await configuration.loginMemory.save(kept, of: configuration.jid.bare)
+        #expect(try await !XMPPStream.invalidateToken(configuration), "the server takes it no more")
+        #expect(try await memory(configuration).token == nil)
+        await configuration.loginMemory.save(kept, of: configuration.jid.bare)
+        #expect(try await login(configuration) == "SCRAM-SHA-512-PLUS")
+        await server.stop()
+    }
+
+    @Test("a token stays where the server cannot be told to end it")
+    func untold() async throws {
+        let server = try await modern()
+        let configuration = try await server.configuration(for: "romeo")
+        _ = try await login(configuration)
+        await server.changeOptions { $0.offersTokens = false }
+        await #expect {
+            _ = try await XMPPStream.invalidateToken(configuration)
+        } throws: {
+            ($0 as? XMPPError)?.code == .noMechanism
+        }
+        #expect(try await memory(configuration).token != nil)
+        await server.stop()
+    }
+
     @Test("a token that has ended is not tried")
     func expired() async throws {
         let server = try await modern { $0.tokenLifetime = .seconds(-3_600) }

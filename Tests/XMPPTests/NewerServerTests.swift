@@ -41,6 +41,21 @@ struct NewerServerTests {
         await server.stop()
     }
 
+    @Test(
+        "a token is ended at the server, and whoever has a copy needs the password (XEP-0484 §3.6)", arguments: servers)
+    func invalidation(kind: ServerKind) async throws {
+        let server = try await start(kind)
+        let configuration = try server.configuration(for: "juliet", resource: "balcony", directTLS: true)
+        _ = try await login(configuration)
+        #expect(try await login(configuration).mechanism == "HT-SHA-256-EXPR")
+        let account = configuration.jid.bare
+        let kept = try #require(await configuration.loginMemory.memory(of: account))
+        #expect(try await XMPPStream.invalidateToken(configuration))
+        await configuration.loginMemory.save(kept, of: account)
+        #expect(try await login(configuration).mechanism?.hasPrefix("SCRAM-") == true)
+        await server.stop()
+    }
+
     @Test("without tokens three, when the server is known", arguments: servers)
     func withoutTokens(kind: ServerKind) async throws {
         let server = try await start(kind)

@@ -15,7 +15,8 @@ enum SimpleCommands {
         case "account.devices": Records(result, "devices", device)
         case "account.revoke": Records(rows: strings(result, "revoked", as: "id"), [Column("REVOKED", "id")])
         case "account.forget-token":
-            Records(rows: [result], [Column("ACCOUNT", "account"), Column("TOKENS", "tokens")])
+            Records(
+                rows: [result], [Column("ACCOUNT", "account"), Column("TOKENS", "tokens"), Column("ENDED", "ended")])
         case "daemon.info", "daemon.reload", "daemon.stop", "daemon.restart":
             Records(rows: [result], DaemonCommands.columns)
         case "presence.show": Records(rows: [result], presence)

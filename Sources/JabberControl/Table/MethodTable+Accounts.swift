@@ -65,6 +65,8 @@ extension MethodTable {
         command.details = [
             "A server may give a token in exchange for the password (XEP-0484). It is kept like a password, in a file below "
                 + "$XDG_STATE_HOME/jabberctl/logins that only you can read, and the password is used again without it.",
+            "The server is told to take it no more, unless the daemon holds the account and is not connected. What is kept "
+                + "here goes even where the server cannot be told; a warning says how long it would still take the token.",
             "A session that is open stays open.",
         ]
         command.arguments = [name]
@@ -77,6 +79,9 @@ extension MethodTable {
         command.result = [
             api, FieldSpec("account", "string", "bare JID of the account"),
             FieldSpec("tokens", "integer", "how many there were"),
+            FieldSpec("ended", "integer", "how many of them the server takes no more; absent when there were none"),
+            FieldSpec(
+                "warnings", "array of strings", "why the server could not be told; absent when it was, or need not be"),
         ]
         command.exits = [.notFound]
         return command

@@ -51,6 +51,15 @@ actor LoginMemoryFile: LoginMemoryStore {
 
     // MARK: Forgetting
 
+    /// What is kept of an account's logins as each kind of program.
+    ///
+    /// - Parameters:
+    ///   - files: The account's files.
+    ///   - jid: Its bare address.
+    static func all(_ files: AccountFiles, _ jid: JID) -> [LoginMemory] {
+        Owner.allCases.compactMap { read(files.logins(of: $0), jid) }
+    }
+
     /// Forgets the tokens of an account.
     ///
     /// - Parameters:
@@ -60,6 +69,7 @@ actor LoginMemoryFile: LoginMemoryStore {
     ///     it offered.
     /// - Returns: How many tokens there were.
     /// - Throws: `ControlError` with ``ControlErrorCode/inputOutput``.
+    @discardableResult
     static func forget(_ files: AccountFiles, _ jid: JID, includingProofs: Bool) throws(ControlError) -> Int {
         var count = 0
         for owner in Owner.allCases {

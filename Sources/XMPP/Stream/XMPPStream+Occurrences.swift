@@ -30,8 +30,13 @@ extension XMPPStream {
             log(.step, "authenticated with \(mechanism)")
             reached(.authenticated(mechanism: mechanism))
         case .token(let token):
-            log(.step, token == nil ? "the token of the last login was refused" : "received a token for the next login")
+            log(
+                .step,
+                token == nil
+                    ? "the token of the last login is of no use any more" : "received a token for the next login")
             remember { $0.token = token }
+        case .tokenEnded:
+            tokenEnded()
         case .established(let session):
             established(session)
         case .resumed(let session):

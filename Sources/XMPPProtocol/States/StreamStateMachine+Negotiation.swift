@@ -114,6 +114,12 @@ extension StreamStateMachine {
             return news + [.send(element)]
         case .succeeded(let mechanism, nil):
             return [.emit(.authenticated(mechanism: mechanism))] + open(.authenticated)
+        case .succeeded(let mechanism, _?) where negotiation.authentication.endsToken:
+            return [
+                .cancel(.negotiation), .emit(.authenticated(mechanism: mechanism)), .emit(.token(nil)),
+                .emit(.tokenEnded),
+            ]
+                + end(with: .closed)
         case .succeeded(let mechanism, let success?):
             let token: [StreamAction] = negotiation.token(in: success).map { [.emit(.token($0))] } ?? []
             return [.emit(.authenticated(mechanism: mechanism)), .limit(configuration.sessionLimits)] + token

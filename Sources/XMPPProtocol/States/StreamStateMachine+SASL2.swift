@@ -15,6 +15,10 @@ extension StreamStateMachine {
         for features: StreamFeatures, on channel: SecureChannel, isAnticipated: Bool = false
     ) -> SASLProfile {
         guard configuration.usesSASL2, features.offersSASL2, channel.protection == .tls else { return .classic }
+        // No session is wanted, nor does one of the same installation end because of this.
+        if configuration.authentication.endsToken {
+            return .extensible(InlineRequest(userAgent: configuration.userAgent))
+        }
         var request = inlineRequest(for: features)
         // XEP-0509 §2.2: a server whose configuration is another one refuses, and no harm is done.
         if isAnticipated { request.configVersion = features.configVersion }

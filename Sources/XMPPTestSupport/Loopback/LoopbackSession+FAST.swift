@@ -25,7 +25,7 @@ extension LoopbackSession {
 
     /// Checks the token that a client logs in with.
     func loginWithToken(
-        _ mechanism: String, initial: [UInt8], count: UInt32?, userAgent: String?
+        _ mechanism: String, initial: [UInt8], count: UInt32?, userAgent: String?, endingIt endsToken: Bool
     ) -> LoopbackAuthenticator.Step {
         guard router.options.offersTokens, tokenMechanisms.contains(mechanism) else {
             return .failure(.invalidMechanism)
@@ -39,7 +39,8 @@ extension LoopbackSession {
             }
         guard let account = router.account(named: String(decoding: initial[..<end], as: UTF8.self)), let binding,
             let answer = account.tokens[userAgent]?.answer(
-                mechanism: mechanism, proof: Array(initial[(end + 1)...]), binding: binding, count: count)
+                mechanism: mechanism, proof: Array(initial[(end + 1)...]), binding: binding, count: count,
+                endingIt: endsToken)
         else { return .failure(.credentialsExpired) }
         return .success(account: account.jid, data: answer)
     }

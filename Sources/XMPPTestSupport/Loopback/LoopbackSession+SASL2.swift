@@ -27,10 +27,14 @@ extension LoopbackSession {
             bind = authenticate.firstChild("bind", namespace: Namespace.bind2)
             wantedToken = authenticate.firstChild("request-token", namespace: Namespace.fast)?["mechanism"]
             upgrades = authenticate.children("upgrade", namespace: Namespace.saslUpgrade).map(\.text)
-            if authenticate.firstChild("fast", namespace: Namespace.fast) != nil {
+            // XEP-0484 §3.6: nothing comes in place of a token that is ended.
+            if let fast = authenticate.firstChild("fast", namespace: Namespace.fast), !Self.endsToken(fast) {
                 usedToken = authenticate["mechanism"]
             }
         }
+
+        /// Whether a token is shown for the last time (XEP-0484 §3.6).
+        static func endsToken(_ fast: Element) -> Bool { ["1", "true"].contains(fast["invalidate"]) }
     }
 
     /// What SASL2 offers (XEP-0388 §2.1); inside TLS only.
@@ -77,7 +81,8 @@ extension LoopbackSession {
                 return answerExtensible(
                     loginWithToken(
                         element["mechanism"] ?? "", initial: (initial ?? nil) ?? [],
-                        count: fast["count"].flatMap(UInt32.init), userAgent: extensible?.userAgent))
+                        count: fast["count"].flatMap(UInt32.init), userAgent: extensible?.userAgent,
+                        endingIt: ExtensibleRequest.endsToken(fast)))
             }
             var fresh = makeAuthenticator()
             let step = fresh.start(element["mechanism"] ?? "", initial: initial ?? nil) { router.account(named: $0) }

@@ -39,8 +39,11 @@ struct LoopbackTokens {
     ///   - proof: What it shows.
     ///   - binding: What the channel is bound to.
     ///   - count: Which attempt it says this is.
+    ///   - endsToken: Whether the token is taken for the last time.
     /// - Returns: The server's proof; `nil` when the client has no token of ours.
-    mutating func answer(mechanism: String, proof: [UInt8], binding: [UInt8], count: UInt32?) -> [UInt8]? {
+    mutating func answer(
+        mechanism: String, proof: [UInt8], binding: [UInt8], count: UInt32?, endingIt endsToken: Bool = false
+    ) -> [UInt8]? {
         func fits(_ slot: Slot?) -> Bool {
             guard let slot, slot.mechanism == mechanism, DateTime.now < slot.expiry,
                 let expected = try? HMAC.authenticate(
@@ -56,7 +59,7 @@ struct LoopbackTokens {
         }
         guard var slot = current, let count, count > slot.count else { return nil }
         slot.count = count
-        current = slot
+        current = endsToken ? nil : slot
         return try? HMAC.authenticate(Array("Responder".utf8) + binding, key: slot.secret, using: .sha256)
     }
 }

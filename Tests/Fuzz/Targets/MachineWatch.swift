@@ -126,6 +126,7 @@ struct MachineWatch {
             try require(!needsProof || isProven, "a server is believed that has not proven itself")
             isAuthenticated = true
         case .registering, .answer: throw BrokenRule(description: "a registration that nobody asked for")
+        case .tokenEnded: throw BrokenRule(description: "the end of a token that nobody asked for")
         case .token(let token):
             try require(isSecure && hasSentAuth && (token == nil || isAuthenticated), "a token at the wrong time")
         case .established(let session), .resumed(let session):
