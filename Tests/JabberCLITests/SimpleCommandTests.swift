@@ -222,7 +222,7 @@ struct SimpleCommandTests {
                 ],
                 "error": ["code": "certificate", "message": "the certificate has expired"],
             ],
-            output: "srv\tok\t3\t2 records\ntls\tfailed\t\texpired\n", code: 76),
+            output: "step\tsrv\tok\t3\t2 records\nstep\ttls\tfailed\t\texpired\n", code: 76),
         Row(
             words: "raw <presence/> --force", params: ["xml": "<presence/>", "force": true],
             result: ["sent": "<presence/>"],

@@ -32,9 +32,11 @@ package enum CommandRunner {
     /// Runs any command line.
     package static func run(_ environment: CLIEnvironment) async -> ExitCode {
         if let code = runAlone(environment) { return code }
+        var typed: CommandSpec?
         do throws(ControlError) {
             let line = try CommandLine(environment.arguments, variables: environment.variables)
             guard let command = line.command else { return .usage }
+            typed = command
             let context = try CommandContext(line, environment, isWaiting: true)
             defer { context.deadline?.cancel() }
             switch command.method {
@@ -54,7 +56,7 @@ package enum CommandRunner {
             default: return try await SimpleCommands.run(context, command)
             }
         } catch {
-            return failed(error, environment)
+            return failed(typed.map(error.inWords) ?? error, environment)
         }
     }
 
