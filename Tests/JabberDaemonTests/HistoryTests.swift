@@ -153,6 +153,21 @@ struct HistoryTests {
         }
     }
 
+    @Test("Where a server or a room has no archive, it is said what is missing and what to do instead (XEP-0313)")
+    func noArchive() async throws {
+        try await DaemonHarness.run { daemon in
+            let account = await daemon.failure("history", ["jid": "romeo@example.org", "remote": true])
+            #expect(account?.exit == .refused && account?.message.contains("your server example.org") == true)
+            let room = await daemon.failure(
+                "history", ["jid": "orchard@rooms.example.org", "remote": true, "room": true])
+            #expect(room?.message.contains("the room orchard@rooms.example.org") == true, "\(room as Any)")
+            for failure in [account, room] {
+                #expect(failure?.message.contains("XEP-0313") == true, "\(failure as Any)")
+                #expect(failure?.message.contains("without --remote") == true)
+            }
+        }
+    }
+
     @Test("A daemon for one command keeps nothing, and says so", arguments: ["history", "unread", "read", "ack"])
     func nothing(_ method: String) async throws {
         try await DaemonHarness.run { daemon in

@@ -70,9 +70,16 @@ enum HistoryMethods {
         }
         let archive = isRoom ? jid.bare : nil
         let filter = ArchiveFilter(with: isRoom ? nil : jid, since: query.since, until: query.before)
-        let page = try await session.step { () throws(XMPPError) in
-            try await stream.archivePage(
-                filter, of: archive, page: ResultSetRequest(maximum: min(query.limit, 500), .end))
+        let page: ArchivePage
+        do throws(ControlError) {
+            page = try await session.step { () throws(XMPPError) in
+                try await stream.archivePage(
+                    filter, of: archive, page: ResultSetRequest(maximum: min(query.limit, 500), .end))
+            }
+        } catch {
+            let remedy = "without --remote what a daemon that stays has kept here is shown"
+            throw archive.map { Refusal.ofRoom(error, $0, "keep an archive (XEP-0313)", remedy) }
+                ?? Refusal.ofServer(error, session.jid.domain, "archives of messages (XEP-0313)", remedy)
         }
         let messages = page.results.compactMap { result -> JSONObject? in
             let chat = ChatMessage(result.message, account: session.jid, source: .archive)

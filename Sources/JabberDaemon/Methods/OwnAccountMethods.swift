@@ -9,10 +9,22 @@ enum OwnAccountMethods {
     static func devices(_ call: MethodCall) async throws(ControlError) -> JSONObject {
         let session = try await call.named
         let stream = try await session.established()
-        let clients = try await session.step { () throws(XMPPError) in try await stream.accountClients() }
+        let clients = try await clients(session, stream)
         var result = session.heading
         result["devices"] = .array(clients.map { .object(document($0)) })
         return result
+    }
+
+    private static func clients(
+        _ session: AccountSession, _ stream: XMPPStream
+    ) async throws(ControlError) -> [AccountClient] {
+        do throws(ControlError) {
+            return try await session.step { () throws(XMPPError) in try await stream.accountClients() }
+        } catch {
+            throw Refusal.ofServer(
+                error, session.jid.domain, "the list of the programs that have access (XEP-0494)",
+                "jabberctl account passwd --at-server takes access away from all that know the password")
+        }
     }
 
     private static func document(_ client: AccountClient) -> JSONObject {
@@ -33,7 +45,7 @@ enum OwnAccountMethods {
         guard !ids.isEmpty else { throw call.parameters.wrong("id", "is missing or empty") }
         let session = try await call.session
         let stream = try await session.established()
-        let clients = try await session.step { () throws(XMPPError) in try await stream.accountClients() }
+        let clients = try await clients(session, stream)
         if let unknown = ids.first(where: { id in !clients.contains { $0.id == id } }) {
             throw ControlError(
                 .notFound, "no program has the id \"\(unknown)\"; jabberctl account devices lists them",

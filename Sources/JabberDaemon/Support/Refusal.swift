@@ -48,6 +48,18 @@ enum Refusal {
                 + "which are")
     }
 
+    /// The refusal of a room.
+    ///
+    /// - Parameters:
+    ///   - error: What the room answered.
+    ///   - room: The room.
+    ///   - what: What it does not do, such as `keep an archive (XEP-0313)`.
+    ///   - remedy: What to do instead.
+    static func ofRoom(_ error: ControlError, _ room: JID, _ what: String, _ remedy: String) -> ControlError {
+        guard let word = condition(error) else { return error }
+        return replaced(error, "the room \(room) does not \(what): \(word); \(remedy)")
+    }
+
     /// The refusal of the own server to do something for the account.
     ///
     /// - Parameters:
