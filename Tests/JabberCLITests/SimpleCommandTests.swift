@@ -232,6 +232,19 @@ struct SimpleCommandTests {
             output: "<iq type='result'/>\n"),
     ]
 
+    @Test(
+        "what the daemon says of a parameter is said of the option or the argument that was typed",
+        arguments: [
+            (["history", "a@b", "--since", "x"], "since", "--since must be a time"),
+            (["history", "a@b"], "jid", "JID must be a time"),
+            (["history", "a@b"], "other", "\"other\" must be a time"),
+        ])
+    func parameters(words: [String], name: String, said: String) async {
+        let error = ControlError(.badParameters, "\"\(name)\" must be a time")
+        let run = await jabberctl(words, daemon: FakeDaemon("history", failing: error), in: Surroundings())
+        #expect(run.code == 64 && run.errors == "jabberctl: \(said)\n", "\(run)")
+    }
+
     @Test("each command asks what the table says and shows what comes back", arguments: rows)
     func row(_ row: Row) async throws {
         let words = row.words.split(separator: " ").map(String.init)

@@ -134,9 +134,10 @@ enum SimpleCommands {
             try context.output.write("\(result.int("total") ?? 0)\n")
         } else if context.output.isTable, let field = single[command.method] {
             try context.output.write(lines: [TerminalText.block(field(result))])
+        } else if command.method == "diag", context.output.showsSections {
+            try context.output.show(sections: [("step", records)] + DiagnosisSections.all(result))
         } else {
             try context.output.show(result, records)
-            if command.method == "diag" { try context.output.show(sections: DiagnosisSections.all(result)) }
         }
         for warning in result["warnings"]?.stringsValue ?? [] where context.options.form == .human {
             context.output.note("warning: \(warning)")

@@ -74,14 +74,18 @@ struct Output: Sendable {
         }
     }
 
-    /// Writes more tables below the first one, for a person: each with a blank line before it; in a pipe each row
-    /// begins with the title of its table.
+    /// Whether a person sees all that a command has found, and not the columns or the form that a program wants.
+    var showsSections: Bool { options.form == .human && options.field == nil && options.fields == nil }
+
+    /// Writes several tables for a person: with a blank line between them; in a pipe each row begins with the title of
+    /// its table.
     func show(sections: [(title: String, records: Records)]) throws(ControlError) {
-        guard options.form == .human, options.field == nil, options.fields == nil else { return }
-        for (title, records) in sections {
-            let lines =
-                environment.isOutputTerminal ? [""] + aligned(records) : tabbed(records).map { "\(title)\t\($0)" }
-            try write(lines: lines)
+        for (number, (title, records)) in sections.enumerated() {
+            guard environment.isOutputTerminal else {
+                try write(lines: tabbed(records).map { "\(title)\t\($0)" })
+                continue
+            }
+            try write(lines: (number == 0 ? [] : [""]) + aligned(records))
         }
     }
 

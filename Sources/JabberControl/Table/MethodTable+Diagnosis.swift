@@ -12,6 +12,8 @@ extension MethodTable {
                 + "Compliance Suites 2023 (XEP-0479).",
             "With a domain nothing is sent beyond the question for what is offered, and no password is needed. Exit code 0 says "
                 + "that a login would work, be some of the addresses out of order; any other is that of the login that fails.",
+            "In a pipe nothing is wrapped, and each row begins with the name of its table: step, dns, published, endpoint, "
+                + "certificate, offer, race, compliance or advice.",
         ]
         command.arguments = [
             ArgumentSpec("TARGET", optional: true, "a domain, or the name of an account; without it, the account")
