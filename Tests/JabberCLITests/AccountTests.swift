@@ -289,6 +289,8 @@ struct AccountTests {
         #expect(await run("account", "remove", "b@example.org").output == "b@example.org\n")
         #expect(await run("account", "list", "-g", "name").output == "a@example.org\n")
         #expect(await run("account", "show", "b@example.org").code == 4)
+        let nothing = await jabberctl("account", "show", in: Surroundings(home: folder.path + "/elsewhere"))
+        #expect(nothing.code == 78 && nothing.errors.contains("jabberctl account add"), "as online says: \(nothing)")
         #expect(await run("account", "remove").code == 64)
     }
 

@@ -71,7 +71,7 @@ struct AccountCommands {
             return try configuration.account(name)
         }
         guard let account = try configuration.implicitAccount() else {
-            throw ControlError(.accountNotFound, "no account is configured; run: jabberctl account add you@example.org")
+            throw ControlError(.configuration, "no account is configured; run: jabberctl account add you@example.org")
         }
         return account
     }

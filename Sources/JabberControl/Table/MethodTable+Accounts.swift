@@ -10,7 +10,7 @@ extension MethodTable {
         var show = CommandSpec("account show", .accounts, "show an account's settings")
         show.arguments = [name]
         show.result = [api] + fields
-        show.exits = [.notFound]
+        show.exits = [.notFound, .configuration]
 
         var remove = CommandSpec("account remove", .accounts, "remove an account from the settings")
         remove.details = [
@@ -34,7 +34,7 @@ extension MethodTable {
             ArgumentSpec("NAME", optional: true, "the account to choose; without it, the default one is shown")
         ]
         choose.result = [api] + fields
-        choose.exits = [.notFound]
+        choose.exits = [.notFound, .configuration]
 
         var passwd = CommandSpec("account passwd", .accounts, "store another password for an account")
         passwd.details = [
