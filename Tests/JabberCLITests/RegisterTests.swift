@@ -108,6 +108,24 @@ struct RegisterTests {
         #expect(other.asked.last?.params["password"]?.stringValue != password)
     }
 
+    @Test("a person is told what cannot be looked at, and what became of the password")
+    func told() async {
+        let media: JSONValue = [["uri": "cid:x", "type": "image/png", "problem": "it did not come along"]]
+        let riddle = Self.field("ocr", ["required": true, "media": media])
+        let words = ["example.org", "--field", "username=r", "--field", "ocr=x"]
+        let made = await run(words + ["--generate", "--name", "a"], Self.daemon(Self.usual + [riddle]))
+        #expect(made.errors.contains("for \"ocr\" cannot be shown: it did not come along"), "\(made)")
+        #expect(made.errors.contains("a password was made up, and is stored with the account"))
+        let given = await run(
+            words + ["--password-fd", "3", "--name", "b"], Self.daemon(), descriptors: [3: "orchard\n"])
+        #expect(
+            given.errors.contains("the password is stored") && !given.errors.contains("cannot be shown"), "\(given)")
+        let none = await run(words + ["--name", "c"], Self.daemon([Self.usual[0]]))
+        #expect(none.errors.contains("none is stored") && none.errors.contains("account passwd c"), "\(none)")
+        let json = await run(words + ["--generate", "--name", "d", "--json"], Self.daemon())
+        #expect(json.errors.isEmpty && json.output.contains("\"passwordSource\":\"configuration\""), "\(json)")
+    }
+
     @Test("an invitation with a name asks for the password alone, from a descriptor too, which is not the session's")
     func invited() async {
         let uri = "xmpp:romeo@example.org?register;preauth=T"

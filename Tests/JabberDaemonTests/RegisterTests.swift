@@ -171,6 +171,40 @@ struct RegisterTests {
         await server.stop()
     }
 
+    @Test("a picture that is too large, or did not come along, is told of where it was to be looked at (XEP-0231 §2.1)")
+    func unseen() async throws {
+        let most = EnclosedData.maximumBytes
+        for (bytes, words) in [(nil, "did not come along"), (most + 1, "more than 64 KiB"), (most, nil)]
+            as [(Int?, String?)]
+        {
+            var form = Self.riddle
+            form.enclosed =
+                bytes.map {
+                    [EnclosedData("sha1+f24@bob.xmpp.org", type: "image/png", bytes: [UInt8](repeating: 1, count: $0))]
+                } ?? []
+            try await Self.run(form) { daemon in
+                let asked = try await daemon.call("account.register", ["target": "example.org"])
+                let fields = asked["form"]?["fields"]?.arrayValue ?? []
+                let media = fields.first { $0["name"] == "ocr" }?["media"]?.arrayValue ?? []
+                #expect((media.first?["file"] == nil) == (words != nil))
+                #expect(media.first?["problem"]?.stringValue?.contains(words ?? "") == (words == nil ? nil : true))
+                #expect(media.last?["problem"] == nil, "one on the web is not fetched")
+            }
+        }
+    }
+
+    @Test("questions with a picture that is past the limits of a stream are refused, and it is said so")
+    func tooLarge() async throws {
+        var form = Self.riddle
+        form.enclosed = [
+            EnclosedData("sha1+f24@bob.xmpp.org", type: "image/png", bytes: [UInt8](repeating: 1, count: 900_000))
+        ]
+        try await Self.run(form) { daemon in
+            let failure = await daemon.failure("account.register", ["target": "example.org"])
+            #expect(failure?.message.contains("more than 1048576 bytes") == true, "\(failure as Any)")
+        }
+    }
+
     @Test("of registrations that nobody ends, the oldest is given up")
     func desk() async throws {
         try await Self.run { daemon in
@@ -226,6 +260,19 @@ struct RegisterTests {
             #expect(named.string("uri")?.hasPrefix("xmpp:tybalt@example.org?register;preauth=") == true)
             let bad = await daemon.failure("account.invite", ["newAccount": true, "expire": 60])
             #expect(bad?.code == .badParameters)
+        }
+    }
+
+    @Test("a server that does not tell who has access is named with what it lacks, and what to do instead (XEP-0494)")
+    func noDevices() async throws {
+        try await Self.run(nil) { daemon in
+            for (method, params) in [("account.devices", [:]), ("account.revoke", ["id": ["a"]])]
+                as [(String, JSONObject)]
+            {
+                let failure = await daemon.failure(method, params)
+                #expect(failure?.exit == .refused && failure?.message.contains("XEP-0494") == true, "\(failure as Any)")
+                #expect(failure?.message.contains("account passwd --at-server") == true)
+            }
         }
     }
 

@@ -33,7 +33,20 @@ enum RegisterCommand {
             shown,
             Records(
                 rows: [shown], [Column("STATUS", "status"), Column("JID", "jid"), Column("NAME", "name")]))
+        if context.options.form == .human { context.output.note(fate(of: password, context, account)) }
         return .done
+    }
+
+    /// What became of the password, for people.
+    private static func fate(
+        of password: String?, _ context: CommandContext, _ account: AccountConfiguration
+    ) -> String {
+        guard password != nil else {
+            return "the server asked for no password, and none is stored; where you have one: "
+                + "jabberctl account passwd \(account.name)"
+        }
+        let made = context.line.has("generate") ? "a password was made up, and" : "the password"
+        return "\(made) is stored with the account; jabberctl config path says where"
     }
 
     /// One registration, from the first question to the account.
@@ -92,6 +105,11 @@ enum RegisterCommand {
             let fields = RegistrationQuestion.all(in: result, username: username)
             // Each riddle is good for one answer, whatever else was wrong.
             if isAgain { for field in fields where field.isRiddle { answers[field.name] = nil } }
+            for field in fields {
+                guard let problem = field.problem else { continue }
+                session.context.output.note(
+                    "warning: what is to be looked at for \"\(field.name)\" cannot be shown: \(problem)")
+            }
             var missing = fields.filter { $0.isAsked && answers[$0.name] == nil }
             if !missing.isEmpty, mayAsk {
                 show(result)

@@ -70,6 +70,8 @@ struct RegistrationQuestion: CustomStringConvertible {
     private let options: [String]
     private let places: [String]
     private let isSuggested: Bool
+    /// Why there is nothing to look at where there ought to be; `nil` where there is, or need not be.
+    let problem: String?
 
     private init?(_ field: JSONValue) {
         guard let name = field["name"]?.stringValue, let type = field["type"]?.stringValue, type != "fixed" else {
@@ -82,6 +84,8 @@ struct RegistrationQuestion: CustomStringConvertible {
         places = (field["media"]?.arrayValue ?? []).compactMap {
             $0["file"]?.stringValue ?? $0["uri"]?.stringValue.flatMap { $0.hasPrefix("cid:") ? nil : $0 }
         }
+        let problems = (field["media"]?.arrayValue ?? []).compactMap { $0["problem"]?.stringValue }
+        problem = places.isEmpty ? problems.first : nil
         isSuggested = field["values"]?.stringsValue?.isEmpty == false
     }
 

@@ -40,7 +40,9 @@ extension MethodTable {
             FieldSpec("instructions", "string", "what the server tells people"),
             FieldSpec("page", "string", "a page of the web to register at instead"),
             FieldSpec(
-                "form", "object", "the questions, as in adhoc run; fields[].media: what is to be looked at first"),
+                "form", "object",
+                "the questions, as in adhoc run; fields[].media: what is to be looked at first: uri, type, and file, or "
+                    + "problem: why what ought to have come along is in none"),
             FieldSpec("name", "string", "name of the account as it is stored"),
             FieldSpec("passwordSource", "string", "where its password is"),
         ]

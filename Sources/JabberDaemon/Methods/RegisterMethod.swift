@@ -155,10 +155,20 @@ enum RegisterMethod {
                     return .object(
                         JSONObject(present: [
                             "uri": .string(place.uri), "type": .string(place.type), "file": file.map(JSONValue.string),
+                            "problem": file == nil ? problem(place, form).map(JSONValue.string) : nil,
                         ]))
                 })
             return .object(object)
         }
+    }
+
+    /// Why there is no file of something that ought to have come along with the questions.
+    private static func problem(_ place: FieldMedia.Place, _ form: RegistrationForm) -> String? {
+        guard place.uri.hasPrefix("cid:") else { return nil }
+        let id = String(place.uri.dropFirst(4))
+        if form.enclosed.contains(where: { $0.id == id }) { return "it cannot be written to a file" }
+        guard form.leftOut.contains(id) else { return "it did not come along" }
+        return "it has more than \(EnclosedData.maximumBytes / 1_024) KiB, or cannot be read"
     }
 
     private static func submit(_ id: String, _ call: MethodCall) async throws(ControlError) -> JID {

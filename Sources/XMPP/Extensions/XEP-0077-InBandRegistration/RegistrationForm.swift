@@ -46,6 +46,10 @@ public struct RegistrationForm: StanzaPayload, Hashable {
     public var page: OutOfBandData?
     /// What fields of the form refer to, where it came along (XEP-0231 §2.3).
     public var enclosed: [EnclosedData] = []
+    /// What came along and was left out, by the names that fields refer to it with: larger than
+    /// ``EnclosedData/maximumBytes``, behind ``EnclosedData/maximumCount`` others, or without data that can be read. As
+    /// many names as may come along are noted.
+    public private(set) var leftOut: [String] = []
     /// Whether there was a data form that could not be read: without a type, or too large.
     public private(set) var hasUnreadableForm = false
 
@@ -69,8 +73,11 @@ public struct RegistrationForm: StanzaPayload, Hashable {
                 hasUnreadableForm = form == nil
             case (OutOfBandData.namespace, "x"): page = page ?? OutOfBandData(child)
             case (EnclosedData.namespace, _):
-                guard enclosed.count < EnclosedData.maximumCount, let data = EnclosedData(child) else { continue }
-                enclosed.append(data)
+                if enclosed.count < EnclosedData.maximumCount, let data = EnclosedData(child) {
+                    enclosed.append(data)
+                } else if leftOut.count < EnclosedData.maximumCount, let id = child["cid"] {
+                    leftOut.append(id)
+                }
             default: break
             }
         }
