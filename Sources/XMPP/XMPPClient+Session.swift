@@ -69,7 +69,7 @@ extension XMPPClient {
         if let jid = inheritance?.jid, !jid.isBound(for: wanted) { inheritance?.id = nil }
         let stream = XMPPStream(
             configuration, hub: hub, ownsHub: false, isResumable: true, resuming: inheritance, keepingIn: store,
-            rooms: rooms)
+            rooms: rooms, archives: archives)
         if configuration.usesCarbons { await stream.wishForCarbons() }
         if configuration.beginsInactive { await stream.wishForInactivity() }
         await rememberSent(on: stream)
@@ -132,10 +132,16 @@ extension XMPPClient {
         }
         if start != .resumed {
             let sent = presence
+            // Before anything new comes: what is older is told first.
+            let catchesUp = start == .fresh && archives?.place != nil
+            if catchesUp { try await stream.catchUp() }
             if configuration.usesCarbons { try await stream.requestCarbons() }
             if configuration.beginsInactive { try await stream.beginInactive() }
             try await stream.goOnline(sent, known: roster.known)
             knownPresence = sent
+            // What came between the last look and the presence went to the archive, or to others, alone.
+            if catchesUp { try await stream.catchUp() } else { noteArchiveEnd(stream) }
+            if start == .fresh, archives != nil { try await stream.catchUpRooms() }
             // A resumed session is in its rooms still; in a new one nobody is.
             if let usedOutbox { try await stream.heedRooms(of: usedOutbox) }
             await stream.rejoinRooms()
@@ -147,6 +153,15 @@ extension XMPPClient {
             knownPresence = sent
         }
         try await stream.repeatUnsettled(leaving: usedOutbox)
+    }
+
+    /// Notes where the account's archive ends, of which nothing is known: what comes behind it may be what a later
+    /// session has missed. Nobody waits for it.
+    private func noteArchiveEnd(_ stream: XMPPStream) {
+        guard let archives, archives.place == nil else { return }
+        Task {
+            if let end = await stream.archiveEnd() { archives.begin(at: end) }
+        }
     }
 
     /// What comes after a connection, or after an attempt to make one: `lasted` is `nil` then.

@@ -19,7 +19,9 @@ public import XMPPProtocol
 ///
 /// Where the server can do it (XEP-0198), a session outlives its connection: the client comes back within seconds, goes
 /// on where it was, and nothing is lost or doubled on the way; delegates hear ``ChatDelegate/streamDidResume(_:)``.
-/// Where the server has given the session up, messages that it had not acknowledged are sent again in a new one.
+/// Where the server has given the session up, messages that it had not acknowledged are sent again in a new one, and
+/// what others have sent meanwhile is read from the archives of the account and of its rooms
+/// (``XMPPConfiguration/catchesUp``).
 ///
 /// ``stop()`` may be called from anywhere, a delegate or the `prepare` of a stream included.
 ///
@@ -58,6 +60,8 @@ public actor XMPPClient {
     let hub = EventHub()
     /// The rooms of all sessions.
     let rooms = RoomDirectory()
+    /// What all sessions know of the account's archive; `nil` where they do not catch up.
+    nonisolated let archives: ArchiveLedger?
     var reconnect: ReconnectPolicy
     let store: any StreamStateStore
     /// What the stream before the present one left.
@@ -102,12 +106,16 @@ public actor XMPPClient {
     ///   - reconnect: When to try again after a connection was lost.
     ///   - store: Where an interrupted session is kept; in memory unless said otherwise.
     ///   - outbox: Where messages wait that are posted; in memory (``InMemoryOutbox``) unless said otherwise.
+    ///   - place: Up to where an earlier run knew the account's archive (``archivePlace``): the first session begins
+    ///     with what came since. Without it the first session brings what the server has kept for who was offline, and
+    ///     later ones catch up.
     ///   - prepare: Called with each new stream before it connects: the place for
     ///     ``XMPPStream/answer(_:_:namespace:from:with:)``.
     public init(
         _ configuration: XMPPConfiguration, presence: Presence = Presence(), known: KnownRoster? = nil,
         reconnect: ReconnectPolicy = ReconnectPolicy(),
         store: any StreamStateStore = InMemoryStreamStateStore(), outbox: (any Outbox)? = nil,
+        caughtUpTo place: ArchivePlace? = nil,
         prepare: @escaping @Sendable (XMPPStream) async -> Void = { _ in }
     ) {
         self.configuration = configuration
@@ -117,6 +125,7 @@ public actor XMPPClient {
         self.prepare = prepare
         self.outbox = outbox ?? InMemoryOutbox()
         marks = OutboxMarks(self.outbox, of: configuration.jid)
+        archives = configuration.catchesUp ? ArchiveLedger(of: configuration.jid, from: place) : nil
         roster = RosterStore(known: known)
         hub.add(roster, roles: .chat)
         hub.add(buddies, roles: .chat)
@@ -125,6 +134,11 @@ public actor XMPPClient {
         if outbox != nil { hub.add(marks, roles: [.message, .room]) }
         sendWhenEntered()
     }
+
+    /// Up to where the account's archive is known: what is behind it was not told to delegates and sequences yet. Keep
+    /// it with the messages, for the client of the next run. `nil` where nothing is known, and without
+    /// ``XMPPConfiguration/catchesUp``.
+    public nonisolated var archivePlace: ArchivePlace? { archives?.last }
 
     /// What waits for a room goes when the user has come in.
     private nonisolated func sendWhenEntered() {

@@ -101,6 +101,13 @@ public struct XMPPConfiguration: Sendable {
     /// Whether ``XMPPClient`` asks for copies of what the account's other clients send and receive (XEP-0280); default
     /// false. They are ``XMPPEvent/carbon(_:)``.
     public var usesCarbons = false
+    /// Whether a new session of an ``XMPPClient`` begins with what the one before has missed, as far as the archives of
+    /// the account and of its rooms have it (XEP-0313), in order and nothing twice (XEP-0359); default true.
+    ///
+    /// What others have sent is ``XMPPEvent/message(_:)``, with the time at which the archive got it; with
+    /// ``usesCarbons``, what the account's other clients have sent and received is ``XMPPEvent/carbon(_:)``. Up to
+    /// 5,000 messages are taken in of each archive: ``XMPPStream/archive(_:of:after:pageSize:)`` reads the rest.
+    public var catchesUp = true
     /// Whether each new session of an ``XMPPClient`` begins as one that nobody looks at, so that the server may hold
     /// back what can wait (XEP-0352); default false. It is said together with the login where the server can do that
     /// (XEP-0386), and ``XMPPStream/setActive(_:)`` says when somebody looks. A resumed session is what it was.

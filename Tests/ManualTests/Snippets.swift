@@ -129,3 +129,9 @@ func askAgain(_ stream: XMPPStream, askForPassword: () -> Void) async {
         if error.code == .authenticationRefused { askForPassword() }
     }
 }
+
+/// What others have sent meanwhile.
+func goOn(_ configuration: XMPPConfiguration, from place: ArchivePlace?) async throws {
+    let client = XMPPClient(configuration, caughtUpTo: place)
+    try await client.start()
+}

@@ -132,10 +132,10 @@ struct MessageArchiveTests {
     func named() async throws {
         let archive = try await archive()
         try await archive.add([message("b", isOutgoing: true, originID: "o")], of: fixture.romeo)
-        #expect(try await archive.lastArchiveID(by: fixture.romeo, of: fixture.romeo) == nil)
+        #expect(try await archive.lastNamed(by: fixture.romeo, of: fixture.romeo) == nil)
         try await archive.add([message("b", isOutgoing: true, originID: "o", named: "7")], of: fixture.romeo)
         #expect(try await bodies(archive) == ["b"])
-        #expect(try await archive.lastArchiveID(by: fixture.romeo, of: fixture.romeo) == "7")
+        #expect(try await archive.lastNamed(by: fixture.romeo, of: fixture.romeo)?.name.id == "7")
     }
 
     @Test(

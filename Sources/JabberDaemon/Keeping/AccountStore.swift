@@ -122,18 +122,23 @@ final class AccountStore: Sendable {
     }
 
     /// Takes in messages that did not come over the stream; returns when they are on the disk.
-    func take(_ records: [Intake.Record]) async throws(StorageError) {
-        guard !records.isEmpty else { return }
+    ///
+    /// - Returns: How many of them nobody was told of before.
+    func take(_ records: [Intake.Record]) async throws(StorageError) -> Int {
+        guard !records.isEmpty else { return 0 }
         let (intake, journal, account, database) = (intake, journal, account, database)
-        let last = try await database.write { connection throws(StorageError) in
-            var last: Int64 = 0
+        let written = try await database.write { connection throws(StorageError) in
+            var written: [Int64] = []
             for record in records {
-                last = max(last, try intake.write(record, of: account, to: journal, on: connection) ?? 0)
+                if let cursor = try intake.write(record, of: account, to: journal, on: connection) {
+                    written.append(cursor)
+                }
             }
-            return last
+            return written
         }
-        intake.wrote(upTo: last)
+        intake.wrote(upTo: written.max() ?? 0)
         news.raise()
+        return written.count
     }
 
     /// Writes what waits and closes the database; another process may have it from then on.

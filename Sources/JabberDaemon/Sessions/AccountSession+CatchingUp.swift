@@ -5,20 +5,29 @@ internal import XMPP
 internal import XMPPStorage
 
 extension AccountSession {
-    /// How many messages of the archive are taken in at the beginning of a session; 5,000. The rest is there to be
-    /// asked for.
-    static let maximumCaughtUp = 5_000
-    /// How many are asked for at once.
-    private static let pageSize = 100
-
     /// Takes in what the archive of the account has got since the last session (XEP-0313): messages that were sent
     /// while nobody was here and that no other way brings, in order, and none twice (XEP-0359). Where nothing is known
-    /// that the archive has, there is nothing to begin after.
+    /// that the archive has, there is nothing to begin after; then it is noted where the archive ends, for the next
+    /// session of this process: the first message of all may be one that is missed.
     ///
     /// An archive that fails is passed over, and said to be: the session is of use without it.
     ///
+    /// - Parameter isPresent: Whether everybody knows that the user is there: before, what the server has kept for who
+    ///   was offline is still to come.
     /// - Throws: `ControlError` when the connection or the store fails.
-    func catchUp(on stream: XMPPStream) async throws(ControlError) {
+    func catchUp(on stream: XMPPStream, isPresent: Bool) async throws(ControlError) {
+        if isPresent, let store, archiveEnd == nil {
+            let known: (name: ArchivedMessage.Name, at: DateTime)?
+            do throws(StorageError) {
+                known = try await store.archive.lastNamed(by: jid, of: jid)
+            } catch {
+                throw ControlError(error, account: name)
+            }
+            if known == nil {
+                archiveEnd = await stream.archiveEnd()
+                return
+            }
+        }
         try await catchUp(jid, on: stream) { result, chat in
             chat.message.kind != .groupchat
                 ? ArchivedMessage(archived: result, chat, by: self.jid).map { ($0, nil) } : nil
@@ -29,7 +38,7 @@ extension AccountSession {
     /// To be done before they are entered again: what a room tells then of its past is known already, and what comes is
     /// newer.
     ///
-    /// - Throws: `ControlError` as ``catchUp(on:)``.
+    /// - Throws: `ControlError` as ``catchUp(on:isPresent:)``.
     func catchUpRooms(on stream: XMPPStream) async throws(ControlError) {
         for room in rooms.wanted {
             try await catchUp(room.jid, on: stream) { result, chat in
@@ -48,27 +57,20 @@ extension AccountSession {
     /// - Parameter entry: What is to be kept of a message, and who said it where that is a room; `nil` for nothing.
     private func catchUp(
         _ archive: JID, on stream: XMPPStream,
-        _ entry: @Sendable (ArchiveResult, ChatMessage) -> (message: ArchivedMessage, nickname: String?)?
+        _ entry: @escaping @Sendable (ArchiveResult, ChatMessage) -> (message: ArchivedMessage, nickname: String?)?
     ) async throws(ControlError) {
         guard let store else { return }
         let isRoom = archive != jid
         do {
-            guard let last = try await store.archive.lastArchiveID(by: archive, of: jid),
-                await hasArchive(archive, stream)
-            else { return }
-            var place = ResultSetRequest.Position.after(last)
-            var seen: Set<String> = [last]
-            var rest = Self.maximumCaughtUp
-            while rest > 0 {
-                let page = try await stream.archivePage(
-                    of: isRoom ? archive : nil, page: ResultSetRequest(maximum: min(rest, Self.pageSize), place))
-                try await take(page.results, of: archive, into: store, entry)
-                rest -= max(1, page.results.count)
-                guard !page.isComplete, let end = page.place.last, seen.insert(end).inserted else { return }
-                place = .after(end)
+            let last = try await store.archive.lastNamed(by: archive, of: jid)
+            let known = last.map { ArchivePlace(last: $0.name.id, at: $0.at) }
+            guard let place = known ?? (isRoom ? nil : archiveEnd) else { return }
+            let end = try await stream.catchUp(with: isRoom ? archive : nil, from: place) { results in
+                try await self.take(results, of: archive, into: store, entry)
             }
+            guard end == .cutShort else { return }
             say(
-                "more than \(Self.maximumCaughtUp) messages are in the archive; ask for them: "
+                "more than \(XMPPStream.maximumCaughtUp) messages are in the archive; ask for them: "
                     + "jabberctl history \(isRoom ? archive.description : "JID") --remote")
         } catch let error as StorageError {
             throw ControlError(error, account: name)
@@ -80,15 +82,11 @@ extension AccountSession {
         }
     }
 
-    private func hasArchive(_ archive: JID, _ stream: XMPPStream) async -> Bool {
-        let information = try? await stream.discoverInformation(of: archive)
-        return information?.features.contains(ArchiveFilter.namespace) == true
-    }
-
+    /// - Returns: How many of the messages are new.
     private func take(
         _ results: [ArchiveResult], of archive: JID, into store: AccountStore,
         _ entry: (ArchiveResult, ChatMessage) -> (message: ArchivedMessage, nickname: String?)?
-    ) async throws(StorageError) {
+    ) async throws(StorageError) -> Int {
         let records = results.compactMap { result -> Intake.Record? in
             let chat = ChatMessage(result.message, account: jid, source: .archive)
             guard let (message, nickname) = entry(result, chat) else { return nil }
@@ -106,6 +104,6 @@ extension AccountSession {
                     return event
                 }, messages: [message])
         }
-        try await store.take(records)
+        return try await store.take(records)
     }
 }

@@ -36,7 +36,7 @@ extension AccountSession {
         }
         forgetSession()
         // Before anybody sends anything here: what is older comes first.
-        if start == .fresh { try await catchUp(on: stream) }
+        if start == .fresh { try await catchUp(on: stream, isPresent: false) }
         let presence = wanted ?? Presence(priority: priority)
         let task: Task<Result<Void, ControlError>, Never>
         if presence.kind == .available {
@@ -53,7 +53,11 @@ extension AccountSession {
         }
         roster = task
         try await task.value.get()
-        if start == .fresh { try await catchUpRooms(on: stream) }
+        if start == .fresh {
+            // What came between the last look and the presence went to the archive, or to others, alone.
+            try await catchUp(on: stream, isPresent: presence.kind == .available)
+            try await catchUpRooms(on: stream)
+        }
         if let outbox = store?.outbox {
             try await step { () throws(XMPPError) in try await stream.heedRooms(of: outbox) }
         }

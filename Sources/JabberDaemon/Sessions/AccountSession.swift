@@ -76,6 +76,8 @@ actor AccountSession {
     var refusal: ControlError?
     /// Whether it was closed for good.
     private(set) var isClosed = false
+    /// Where the account's archive was seen to end before anything in it was known here.
+    var archiveEnd: ArchivePlace?
     /// What everybody was last told, for the sessions to come.
     var wanted: Presence?
 

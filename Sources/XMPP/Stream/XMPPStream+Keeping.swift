@@ -65,7 +65,7 @@ extension XMPPStream {
         for job in batch.jobs {
             switch job {
             case .step: break
-            case .received(let stanzas): perform(machine.handledStanzas(stanzas.count))
+            case .received(let stanzas): counted(stanzas)
             case .sending(let sending): keptToSend(sending)
             }
         }

@@ -96,6 +96,7 @@ extension XMPPStream {
 
     private func begin(_ session: EstablishedSession, _ news: XMPPEvent) {
         jid = session.jid
+        archives?.connectionBegan()
         features = session.features
         phase = .established
         isSessionAlive = true

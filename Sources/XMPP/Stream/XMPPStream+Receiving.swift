@@ -26,6 +26,14 @@ extension XMPPStream {
             report(.messageBounced(message, error))
             return
         }
+        // XEP-0359: what the archive has told already is not told again.
+        guard archives?.tells(message.element) != false else { return }
+        route(toldNow: message)
+    }
+
+    /// Takes a message of which nobody has been told to where it belongs.
+    func route(toldNow message: Message) {
+        let from = message.from ?? impliedSender
         // Each route is taken once, for the first child with its name. A message may have thousands of them, which are
         // not to be answered thousands of times.
         var taken: UInt64 = 0

@@ -100,18 +100,32 @@ extension XMPPStream {
     ///   result of an archive, or what only calls itself a copy.
     func arrivedStanza(_ element: Element, isReported: Bool) {
         configuration.meter?.count { $0.stanzasReceived += 1 }
+        let isMessage = isReported && element.localName == "message"
+        if isMessage { hasHeardMessages = true }
+        // A receipt, say, of which nobody is told.
+        if !isReported, element.localName == "message", element.firstChild("body", namespace: Namespace.client) == nil {
+            archives?.handled(element)
+        }
         guard keeping != nil || configuration.stanzaHandling == .whenDelegatesAreDone else {
+            if isMessage { archives?.handled(element) }
             return perform(machine.handledStanzas(1))
         }
         // What is left to the server comes again, from the server.
         guard !machine.management.isLeavingTheRest else { return }
         // Before the server has agreed, nothing is counted (XEP-0198 §4); messages are kept all the same.
         if machine.management.isOn { arrived.count &+= 1 }
-        guard keeping != nil, isReported, element.localName == "message" else { return }
+        guard keeping != nil || archives != nil, isMessage else { return }
         var message = element
         if message["from"] == nil { message["from"] = account.bare.description }
         arrived.append(message)
-        configuration.observer?.kept(message)
+        if keeping != nil { configuration.observer?.kept(message) }
+    }
+
+    /// A message of an archive has gone where it belongs. It does not count for the server, which has not sent it as
+    /// such.
+    func took(_ element: Element, isReported: Bool) {
+        let isAwaited = keeping != nil || configuration.stanzaHandling == .whenDelegatesAreDone
+        if isReported, isAwaited { arrived.append(element) } else { archives?.handled(element) }
     }
 
     /// Hands the events of the present turn out together with the stanzas behind them.
@@ -136,7 +150,14 @@ extension XMPPStream {
 
     /// Stanzas were dealt with: they count, once they are kept where they are to be.
     private func handled(_ stanzas: ArrivedStanzas) {
-        if keeping == nil { perform(machine.handledStanzas(stanzas.count)) } else { keep(.received(stanzas)) }
+        if keeping != nil { return keep(.received(stanzas)) }
+        counted(stanzas)
+    }
+
+    /// Stanzas are where they are to be.
+    func counted(_ stanzas: ArrivedStanzas) {
+        for message in stanzas.messages { archives?.handled(message) }
+        perform(machine.handledStanzas(stanzas.count))
     }
 
     /// Tells those who wait for it that nothing is in anybody's hands.

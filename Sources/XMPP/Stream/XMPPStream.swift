@@ -42,6 +42,8 @@ public actor XMPPStream {
     nonisolated let hub: EventHub
     /// The rooms that the user is in, wants to be in, or was in.
     nonisolated let rooms: RoomDirectory
+    /// What is known of the account's archive; `nil` where nobody catches up.
+    nonisolated let archives: ArchiveLedger?
     /// Whether the hub ends with this stream.
     let ownsHub: Bool
 
@@ -106,6 +108,8 @@ public actor XMPPStream {
     var outlivesConnection = false
     /// Whether there is a session, with or without a connection: roster, presences and requests belong to it.
     var isSessionAlive = false
+    /// Whether a message has come in this session of which somebody was told.
+    var hasHeardMessages = false
     /// How the present connection got its session.
     package internal(set) var start = SessionStart.fresh
     /// Gives the session up when nobody can resume it any more.
@@ -229,13 +233,15 @@ public actor XMPPStream {
             rooms: rooms)
     }
 
-    /// Makes a stream that shares its rooms with others.
+    /// Makes a stream that shares its rooms, and what it knows of the archive, with others.
     init(
         _ configuration: XMPPConfiguration, hub: EventHub, ownsHub: Bool, isResumable: Bool = false,
-        resuming state: StreamState? = nil, keepingIn store: (any StreamStateStore)? = nil, rooms: RoomDirectory
+        resuming state: StreamState? = nil, keepingIn store: (any StreamStateStore)? = nil, rooms: RoomDirectory,
+        archives: ArchiveLedger? = nil
     ) {
         self.configuration = configuration
         self.rooms = rooms
+        self.archives = archives
         self.hub = hub
         self.ownsHub = ownsHub
         self.isResumable = isResumable

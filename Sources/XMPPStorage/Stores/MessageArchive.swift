@@ -228,19 +228,23 @@ public final class MessageArchive: Sendable {
         }
     }
 
-    /// The name that an archive of the server gave to the newest message that is here: what came after it is what is
-    /// missing.
+    /// The name that an archive of the server gave to the newest message that is here, and the message's time: what
+    /// came after it is what is missing. `nil` where no message has a name of that archive's.
     ///
     /// - Throws: ``StorageError``.
-    public func lastArchiveID(by archive: JID, of account: JID) async throws(StorageError) -> String? {
-        try await database.read { connection throws(StorageError) in
+    public func lastNamed(
+        by archive: JID, of account: JID
+    ) async throws(StorageError) -> (name: ArchivedMessage.Name, at: DateTime)? {
+        let row = try await database.read { connection throws(StorageError) in
             try connection.first(
                 """
-                SELECT archive_id FROM message WHERE account = ? AND archive = ? AND archive_id IS NOT NULL
+                SELECT archive_id, at FROM message WHERE account = ? AND archive = ? AND archive_id IS NOT NULL
                 ORDER BY at DESC, place DESC LIMIT 1
                 """, .text(account.bare.description), .text(archive.description)
-            ) { $0.text(0) } ?? nil
+            ) { (id: $0.text(0), at: DateTime(millisecondsSinceEpoch: $0.integer(1))) }
         }
+        guard let row, let id = row.id else { return nil }
+        return (ArchivedMessage.Name(by: archive, id: id), row.at)
     }
 
     /// The message that was sent from here and that an archive calls so; `nil` where none is known.

@@ -73,6 +73,8 @@ final class LoopbackBot: LoopbackEndpoint {
     private func react(_ message: Message, _ body: String) {
         if buddy.behaviors.contains(.leavesWhenTold(body)) { return become(Presence(.unavailable)) }
         guard buddy.behaviors.contains(.echoes), let from = message.from, from.bare != jid.bare else { return }
+        // In a room the answer comes back as well.
+        guard message.kind != .groupchat || from.isFull && message.id?.hasPrefix("echo-") != true else { return }
         // A resource without presence does one thing and leaves: the answer is for the account (RFC 6121 §5.1).
         let isAvailable = router.endpoint(from)?.presence != nil
         var echo = Message(

@@ -135,6 +135,8 @@ public struct LoopbackOptions: Sendable {
     /// was asked or another session has sent a message. As ejabberd, it deals with them then although the session may
     /// have gone on elsewhere, where they are not counted.
     public var holdsMessages = false
+    /// For how long it keeps them, and nothing else ends that; `nil` for as long as ``holdsMessages`` says.
+    public var holdingTime: Duration?
     /// Whether the server answers `<r/>`; when not, it swallows the acknowledgements.
     public var answersAcknowledgementRequests = true
     /// Asks the client for an acknowledgement after every so many stanzas; `nil` never asks.
@@ -154,6 +156,9 @@ public struct LoopbackOptions: Sendable {
     public var storesOfflineMessages = true
     /// Whether accounts and rooms have an archive of their messages (XEP-0313). Default: not.
     public var offersArchive = false
+    /// Whether messages that a session never got, and that are in the archive, are delivered in another way once it has
+    /// ended. Prosody leaves them to the archive.
+    public var reroutesArchivedMessages = true
     /// Whether rooms tell who enters what was said before (XEP-0045 §7.2.15).
     public var tellsRoomHistory = true
     /// Whether pings to the server are answered (XEP-0199).

@@ -30,6 +30,8 @@ struct LoopbackMailbox: Sendable {
     let upgrade: @Sendable (Result<Void, WebSocketError>) -> Void
     /// Takes note that the session waits for another connection for some time.
     let hibernated: @Sendable (Duration) -> Void
+    /// Takes note that the server has messages in its hands for some time.
+    let holds: @Sendable (Duration) -> Void
     /// Takes note that the session is over.
     let ended: @Sendable (TransportError?) -> Void
 }

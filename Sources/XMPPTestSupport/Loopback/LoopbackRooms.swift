@@ -118,7 +118,13 @@ final class LoopbackRooms {
     private func tell(history x: Element?, of hall: Hall, in room: JID, to endpoint: any LoopbackEndpoint) {
         let wish = x?.firstChild("history", namespace: "http://jabber.org/protocol/muc")
         let count = tellsHistory() ? wish?["maxstanzas"].flatMap { Int($0) } ?? Self.maximumHistory : 0
-        for message in hall.history.suffix(max(0, count)) {
+        let age = wish?["seconds"].flatMap { Int64($0) }
+        let start = age.map { now().millisecondsSinceEpoch - $0 * 1_000 } ?? .min
+        let told = hall.history.filter { line in
+            let stamp = line.firstChild("delay", namespace: Namespace.delay)?["stamp"].flatMap(DateTime.init)
+            return stamp.map { $0.millisecondsSinceEpoch >= start } ?? true
+        }
+        for message in told.suffix(max(0, count)) {
             var message = message
             message["to"] = endpoint.jid.description
             endpoint.deliver(message)
@@ -172,6 +178,16 @@ final class LoopbackRooms {
                 guest, of: hall, in: room, to: other.endpoint, kind: "unavailable",
                 codes: (isSelf ? [110] : []) + codes,
                 reason: reason, destroyed: destroyed)
+        }
+    }
+
+    /// A session goes on as another one.
+    func replace(_ old: any LoopbackEndpoint, by new: any LoopbackEndpoint) {
+        for (room, hall) in halls {
+            for (place, guest) in hall.guests.enumerated() where guest.endpoint === old {
+                halls[room]?.guests[place] = Guest(
+                    endpoint: new, nickname: guest.nickname, role: guest.role, presence: guest.presence)
+            }
         }
     }
 

@@ -41,6 +41,12 @@ extension LoopbackRouter {
             }
         } else if let refusal = refusal(of: iq, to: to, from: sender) {
             answer = iq.failure(refusal)
+        } else if options.offersArchive, to == sender.jid.bare, iq.kind == .set, let query = iq.payload,
+            query.isNamed("query", namespace: Self.archive), let account = account(to)
+        {
+            // XEP-0059 §2.2: a page that begins nowhere.
+            let end = self.answer(archive: query, of: account, to: sender)
+            answer = end.map { iq.result($0) } ?? iq.failure(StanzaError(.itemNotFound, kind: .cancel))
         } else if let result = self.answer(iq, to: to, from: sender) {
             answer = iq.result(result.payload)
         } else {
@@ -87,8 +93,6 @@ extension LoopbackRouter {
         case ("query", Namespace.roster, .get) where isOwn: return roster(payload, of: sender)
         case ("query", Namespace.roster, .set) where isOwn: return Answer()
         case ("session", Namespace.session, .set): return options.legacySession == .absent ? nil : Answer()
-        case ("query", Self.archive, .set) where isOwn && options.offersArchive:
-            return account(sender.jid).flatMap { answer(archive: payload, of: $0, to: sender) }.map(Answer.init)
         case ("ping", Namespace.ping, .get) where isOwn || to == domain: return options.answersPing ? Answer() : nil
         case ("query", Self.discoInfo, .get) where isOwn || to == domain:
             return options.answersDiscovery ? Answer(payload: information(to)) : nil

@@ -179,6 +179,7 @@ extension LoopbackServer {
         router.hibernating = [:]
         router.handledByEndedSession = [:]
         router.holding = []
+        atWork = [:]
         router.rooms?.forgetGuests()
         for session in lost {
             session.socket.reset()

@@ -58,6 +58,8 @@ public actor LoopbackServer {
     var watcherCount = 0
     private var plans: [FaultPlan] = []
     private var lastingPlan = FaultPlan()
+    /// Sessions, over or not, of which the server has messages in its hands for some time.
+    var atWork: [Int: LoopbackSession] = [:]
     private var isStopped = false
 
     /// What will go wrong with one connection.
@@ -198,6 +200,15 @@ public actor LoopbackServer {
                     }
                 }
             },
+            holds: { [weak self] time in
+                self?.assumeIsolated { server in
+                    // The session may be over by then.
+                    server.atWork[id] = server.sessions[id]
+                    _ = server.clock.schedule(after: time, on: server.executor) { [weak server] in
+                        server?.assumeIsolated { $0.atWork.removeValue(forKey: id)?.letGo() }
+                    }
+                }
+            },
             ended: { [weak self] _ in self?.assumeIsolated { _ = $0.sessions.removeValue(forKey: id) } })
     }
 
@@ -221,6 +232,7 @@ public actor LoopbackServer {
         for session in sessions.values { session.fail(StreamError(.systemShutdown)) }
         sessions = [:]
         router.holding = []
+        atWork = [:]
         for bot in bots.values { router.disconnect(bot) }
         bots = [:]
         for watcher in watchers.values { watcher.end() }

@@ -73,6 +73,8 @@ extension LoopbackSession {
         // What a room says is for who is in it, not for an account (RFC 6121 §8.5.2.1.3).
         let messages = acknowledgements.takePending().filter {
             $0.localName == "message" && $0["type"] != "error" && $0["type"] != "groupchat"
+                && (router.options.reroutesArchivedMessages
+                    || $0.firstChild("stanza-id", namespace: "urn:xmpp:sid:0") == nil)
         }
         for message in messages { router.reroute(message) }
     }
@@ -136,6 +138,7 @@ extension LoopbackSession {
         phase = .bound
         parser.limits = .session
         router.connect(self)
+        router.rooms?.replace(old, by: self)
     }
 }
 

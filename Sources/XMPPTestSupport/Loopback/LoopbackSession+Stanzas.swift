@@ -56,7 +56,7 @@ extension LoopbackSession {
             return fail(StreamError(.unsupportedStanzaType))
         }
         if !held.isEmpty || router.options.holdsMessages && element.localName == "message" {
-            if held.isEmpty { router.holding.append(self) }
+            if held.isEmpty { router.options.holdingTime.map(mailbox.holds) ?? router.holding.append(self) }
             return held.append(element)
         }
         deal(with: element)

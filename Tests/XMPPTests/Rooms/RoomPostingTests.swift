@@ -79,7 +79,7 @@ struct RoomPostingTests {
         await server.cutConnections(of: "romeo")
         #expect(try await client.waitUntil(.server, of: entry, timeout: .seconds(30)).state == .server)
         #expect(await writes("m", server) == (isLost ? 2 : 1))
-        #expect(room.isJoined)
+        try await Patience.wait(for: "romeo to be in the room again") { room.isJoined }
         await client.stop()
         await server.stop()
     }

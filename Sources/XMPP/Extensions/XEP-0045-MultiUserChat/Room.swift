@@ -105,7 +105,7 @@ public final class Room: Sendable {
         shared.withLock { shared in
             shared.wish = wish
             shared.stream = stream
-            shared.state.join(as: wish.nickname)
+            shared.state.join(as: wish.nickname, at: stream.configuration.clock.now)
         }
     }
 
@@ -160,6 +160,9 @@ public final class Room: Sendable {
 
     /// When the last message came.
     var lastMessage: Duration? { shared.withLock { $0.state.lastMessage } }
+
+    /// Up to where the room's archive is known; `nil` where nothing is.
+    var archivePlace: ArchivePlace? { shared.withLock { $0.state.archivePlace } }
 
     /// The stream on which the user is in the room.
     func stream() throws(XMPPError) -> XMPPStream {

@@ -40,8 +40,10 @@ struct RoomState: Sendable {
     private(set) var nickname: String
     private(set) var occupants = OccupantTable()
     private(set) var subject: String?
-    /// When the last message came, by the stream's clock.
+    /// When the last message came, or the user first, by the stream's clock.
     private(set) var lastMessage: Duration?
+    /// Up to where the room's archive is known: at first, when the user came.
+    private(set) var archivePlace: ArchivePlace?
     /// Who the user is to the room (XEP-0421), as of the last time there.
     private(set) var ownOccupantID: String?
     /// The user's own messages that the room has sent back: the last ``maximumRemembered``.
@@ -77,8 +79,11 @@ struct RoomState: Sendable {
     var me: Occupant? { phase == .joined ? occupants[nickname] : nil }
 
     /// The user asks to be let in.
-    mutating func join(as nickname: String) {
+    mutating func join(as nickname: String, at moment: Duration? = nil) {
         took(nickname)
+        // Before anything was said: who comes in again asks for what was said since.
+        lastMessage = lastMessage ?? moment
+        archivePlace = archivePlace ?? ArchivePlace(last: nil, at: .now)
         phase = .joining
         attempts = 1
         occupants = OccupantTable()
@@ -99,6 +104,11 @@ struct RoomState: Sendable {
     /// in this one.
     mutating func accounts(for id: String) {
         underWay.insert(id)
+    }
+
+    /// Nobody knows whether a message of the user's was said in this stay: it has to be asked about.
+    mutating func doubts(_ id: String) {
+        underWay.remove(id)
     }
 
     /// The session is over; the user is nowhere.
@@ -197,6 +207,7 @@ struct RoomState: Sendable {
         if nick == nil, message.body == nil, !codes.isEmpty { return .configurationChanged(codes: codes) }
         let isHistory = message.delay.map { $0.from == nil || $0.from?.bare == jid } ?? false
         let isNew = remember(message)
+        if isNew { note(message, at: message.delay?.stamp ?? .now) }
         let own = occupants[nickname]?.occupantID
         let isOwn = message.occupantID.map { $0 == own } ?? (nick == nickname)
         // What was said in an earlier stay may have been said under another name.
@@ -208,6 +219,30 @@ struct RoomState: Sendable {
         }
         lastMessage = now
         return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: isHistory))
+    }
+
+    /// A message of the room's archive, from while the user was away; it has the room's name for it.
+    mutating func caughtUp(_ message: Message, at moment: DateTime?) -> RoomEvent? {
+        note(message, at: moment)
+        guard remember(message) else { return nil }
+        let nick = message.from?.resourcepart
+        let isOwn = message.occupantID.flatMap { id in ownOccupantID.map { $0 == id } } ?? isOwnNickname(nick)
+        if isOwn { heard([message.id, message.originID].compactMap { $0 }) }
+        // A subject is told at the entrance (XEP-0045 §7.2.15), and what settings were changed is past.
+        guard nick != nil, message.body != nil || !message.hasPayload("subject", namespace: Namespace.client) else {
+            return nil
+        }
+        return .message(RoomMessage(message: message, nickname: nick, isOwn: isOwn, isHistory: true))
+    }
+
+    private mutating func note(_ message: Message, at moment: DateTime?) {
+        guard let name = message.stanzaID(by: jid), name.utf8.count <= ArchivePlace.maximumNameBytes else { return }
+        archivePlace = ArchivePlace(last: name, at: moment)
+    }
+
+    /// All that was said before this time is known.
+    mutating func hasHeard(upTo moment: Duration) {
+        lastMessage = max(lastMessage ?? moment, moment)
     }
 
     /// Whether the room has sent back an own message with this id; as long as it is among the latest
