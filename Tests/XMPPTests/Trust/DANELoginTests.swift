@@ -168,6 +168,11 @@ struct DANELoginTests {
         }
         var failure: XMPPError?
         do {
+            if keys.live == nil { try await Patience.wait(for: "the session") { await stream.isEstablished } }
+        } catch {
+            await stream.disconnect()
+        }
+        do {
             try await connected.value
         } catch {
             failure = error as? XMPPError
