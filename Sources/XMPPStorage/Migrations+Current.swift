@@ -6,7 +6,7 @@ extension Migrations {
     package static let current = Migrations(
         // "XMPP".
         applicationID: 0x584D_5050,
-        scripts: [version1, version2, version3])
+        scripts: [version1, version2, version3, version4])
 
     private static let version1 = """
         CREATE TABLE stream (
@@ -132,5 +132,17 @@ extension Migrations {
             is_visit INTEGER NOT NULL,
             PRIMARY KEY (account, jid)
         ) WITHOUT ROWID;
+        """
+
+    /// Who asks to see the user's presence and has no answer.
+    private static let version4 = """
+        CREATE TABLE subscription_request (
+            place INTEGER PRIMARY KEY AUTOINCREMENT,
+            account TEXT NOT NULL,
+            jid TEXT NOT NULL,
+            text TEXT,
+            at INTEGER NOT NULL,
+            UNIQUE (account, jid)
+        );
         """
 }

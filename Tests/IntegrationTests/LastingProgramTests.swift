@@ -150,6 +150,47 @@ struct LastingProgramTests {
         }
     }
 
+    @Test("Who asked for a subscription is listed by the daemon after a killed one, until there is an answer")
+    func killedWithRequests() async throws {
+        var options = LoopbackOptions()
+        options.resumption = .kept(for: .seconds(300))
+        try await scene(options) { server, home async throws in
+            /// What a daemon lists in its life, and after an answer that is given in it.
+            func life(_ signal: Int32, _ work: () async throws -> Void = {}) async throws -> [String] {
+                let daemon = try home.daemon()
+                try await home.awaitDaemon()
+                #expect(try await home.run("connect").code == 0)
+                try await work()
+                let listed = try await home.run("sub", "pending").output
+                daemon.kill(signal)
+                let end = await BlockingWork.run { daemon.wait(milliseconds: 6_000) }
+                #expect(end == (signal == SIGKILL ? 128 + SIGKILL : 0))
+                return listed.split(separator: "\n").map { $0.split(separator: "\t").prefix(2).joined(separator: "\t") }
+            }
+            let both = ["tybalt@example.com\ta word with one of you", "paris@example.com\ta man of wax"]
+            let first = try await life(SIGKILL) {
+                for line in both {
+                    // Said once, and not again when the account becomes available.
+                    let words = line.split(separator: "\t").map(String.init)
+                    var request = Presence(.subscribe, status: words[1])
+                    request.from = try JID(words[0])
+                    await server.push(request.element, to: "juliet")
+                }
+            }
+            #expect(first == both)
+            // What the first had not acknowledged comes again to the second; to the third nobody says it again.
+            for _ in 0..<2 { #expect(try await life(SIGKILL) == both) }
+            let answered = try await life(SIGKILL) {
+                let denied = try await home.run("sub", "deny", "tybalt@example.com")
+                #expect(denied.code == 0)
+            }
+            #expect(answered == [both[1]])
+            #expect(try await life(SIGTERM) == [both[1]])
+            // A new session is told of all who wait, and this server knows of nobody.
+            #expect(try await life(SIGTERM) == [])
+        }
+    }
+
     @Test("SIGHUP makes it read its settings, SIGTERM ends its streams in good order: exit code 0")
     func signals() async throws {
         try await scene { server, home async throws in

@@ -3,6 +3,7 @@
 import JabberControl
 import Testing
 import XMPP
+import XMPPStorage
 import XMPPTestSupport
 
 @testable import JabberDaemon

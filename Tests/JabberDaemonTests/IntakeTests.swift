@@ -71,6 +71,30 @@ struct IntakeTests {
         await desk.end()
     }
 
+    @Test("Who asks for a subscription is written in the transaction that counts the request (RFC 6121 §3.1.3)")
+    func requests() async throws {
+        let desk = try await Desk()
+        let requests = KeptRequests(desk.database)
+        var presence = Presence(.subscribe, status: "it is me", to: desk.account)
+        presence.from = try JID("romeo@example.net/orchard")
+        let event = XMPPEvent.subscriptionRequest(presence)
+        #expect(desk.intake.note(event, []).isEmpty)
+        desk.intake.kept(presence.element)
+        let message = try desk.arrive("behind")
+        #expect(try await requests.requests(of: desk.account).isEmpty)
+        let (intake, journal, account) = (desk.intake, desk.journal, desk.account)
+        let elements = [presence.element, message.element]
+        desk.intake.rewind()
+        try await desk.database.write { connection throws(StorageError) in
+            try intake.write(elements, of: account, to: journal, on: connection)
+        }
+        desk.intake.commit()
+        let kept = try await requests.requests(of: desk.account)
+        #expect(kept.map(\.jid.description) == ["romeo@example.net"] && kept.map(\.text) == ["it is me"])
+        #expect(try await desk.texts() == ["behind"] && desk.intake.count == 0)
+        await desk.end()
+    }
+
     @Test("What is left out between two connections comes again and is passed over before")
     func leftOut() async throws {
         let desk = try await Desk()

@@ -35,6 +35,8 @@ struct FixtureTests {
                 jid: try JID("coven@rooms.example.net"), nickname: "thirdwitch", password: "cauldronburn")
             #expect(try await KeptRooms(database).rooms(of: fixture.romeo) == [room])
         }
+        let requests = try await KeptRequests(database).requests(of: fixture.romeo)
+        #expect(requests.map(\.text) == (version >= 4 ? ["a man of wax"] : []))
         let archive = MessageArchive(database)
         let found = try await archive.messages(ArchiveQuery(text: "WHEREFORE"), of: fixture.romeo)
         #expect(found.map(\.archiveID?.id) == ["28482-98726"] && found.allSatisfy(\.isUnread))

@@ -14,6 +14,8 @@ final class AccountStore: Sendable {
     let outbox: DurableOutbox
     /// The rooms that the account is in.
     let rooms: KeptRooms
+    /// Who asks for a subscription and has no answer.
+    let requests: KeptRequests
     /// What was said.
     let archive: MessageArchive
     /// What happened.
@@ -41,6 +43,7 @@ final class AccountStore: Sendable {
         self.intake = intake
         outbox = DurableOutbox(database)
         rooms = KeptRooms(database)
+        requests = KeptRequests(database)
         archive = MessageArchive(database)
         let journal = EventJournal(database)
         self.journal = journal

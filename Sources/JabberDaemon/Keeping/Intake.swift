@@ -6,12 +6,13 @@ internal import XMPP
 internal import XMPPStorage
 
 /// What arrives on an account's stream, on its way to the disk: what each message means to those who listen and to the
-/// archive is noted while it is routed, and written in the transaction that counts the message.
+/// archive is noted while it is routed, and written in the transaction that counts the message. So is each request for
+/// a subscription.
 ///
-/// It is told of messages in the order in which they arrive, and of those that are to be written in the same order;
-/// between two connections some may be left out, which come again on the next.
+/// It is told of messages and requests in the order in which they arrive, and of those that are to be written in the
+/// same order; between two connections some may be left out, which come again on the next.
 final class Intake: Sendable {
-    /// What a message means.
+    /// What a message or a request means.
     struct Record: Sendable {
         /// For those who listen.
         var events: [JSONObject] = []
@@ -19,8 +20,10 @@ final class Intake: Sendable {
         var messages: [ArchivedMessage] = []
         /// For the outbox.
         var marks: [Mark] = []
+        /// For those who answer requests.
+        var requests: [KeptRequest] = []
 
-        var isEmpty: Bool { events.isEmpty && messages.isEmpty && marks.isEmpty }
+        var isEmpty: Bool { events.isEmpty && messages.isEmpty && marks.isEmpty && requests.isEmpty }
     }
 
     /// How far a message that was sent from here has come.
@@ -89,11 +92,12 @@ final class Intake: Sendable {
             state.open.events += record.events
             state.open.messages += record.messages
             state.open.marks += record.marks
+            state.open.requests += record.requests
         }
         return []
     }
 
-    /// What an event means that comes with a message; `nil` for others.
+    /// What an event means that comes with a message or a request; `nil` for others.
     private func record(_ event: XMPPEvent, _ events: [JSONObject]) -> Record? {
         var record = Record(events: events)
         switch event {
@@ -124,10 +128,12 @@ final class Intake: Sendable {
         case .oversized(let stanza):
             // Others than messages are not among those that are written.
             guard stanza.kind == .message else { return nil }
+        case .subscriptionRequest(let request):
+            record.requests = [KeptRequest(request)].compactMap { $0 }
         case .invitation, .room(_, .subject):
             break
         case .connected, .serverKeyChanged, .authenticated, .presence, .buddyCameOnline, .buddyChanged,
-            .buddyWentOffline, .subscriptionRequest, .roster, .room, .blockList, .interrupted, .resumed, .notResumed,
+            .buddyWentOffline, .roster, .room, .blockList, .interrupted, .resumed, .notResumed,
             .disconnected:
             return nil
         }
@@ -186,6 +192,7 @@ final class Intake: Sendable {
             }
             if mark.state == .read { try noteSeen(mark, of: account, on: connection) }
         }
+        for request in record.requests { try KeptRequests.add(request, of: account, on: connection) }
         let new = try MessageArchive.add(record.messages, of: account, on: connection)
         // What is known by its name in the archive was told before.
         if new == 0, record.messages.contains(where: { $0.archiveID != nil }) { return nil }

@@ -2,6 +2,7 @@
 
 internal import JabberControl
 internal import XMPP
+internal import XMPPStorage
 
 /// `sub …`: who may see whose presence (RFC 6121 §3).
 enum SubscriptionMethods {
@@ -110,7 +111,7 @@ enum SubscriptionMethods {
         until isDone: @escaping @Sendable (RosterItem?) -> Bool
     ) async -> JSONObject {
         await session.waitForPush(stream, jid, atMost: pushWindow, isDone)
-        session.notes.answered(jid)
+        await session.answered(jid)
         let item = await stream.contact(jid)
         var result = session.heading
         result["jid"] = .string(jid.description)

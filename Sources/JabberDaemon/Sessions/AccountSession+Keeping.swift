@@ -25,6 +25,7 @@ extension AccountSession {
                 do throws(ControlError) {
                     let opened = try await AccountStore.open(account, of: jid, paths: paths, intake: intake)
                     await restoreRooms(from: opened)
+                    await restoreRequests(from: opened)
                     return .success(opened)
                 } catch {
                     return .failure(error)
@@ -102,6 +103,39 @@ extension AccountSession {
     nonisolated func tell(_ events: [JSONObject]) {
         guard !events.isEmpty else { return }
         intake.tell(events)
+    }
+
+    // MARK: Requests for a subscription
+
+    /// Notes who asked when the daemon ran last, and has no answer.
+    private func restoreRequests(from store: AccountStore) async {
+        do throws(StorageError) {
+            notes.restore(try await store.requests.requests(of: jid))
+        } catch {
+            say("who asks for a subscription cannot be read: \(error.message)")
+        }
+    }
+
+    /// Somebody who asked for a subscription has an answer.
+    func answered(_ jid: JID) async {
+        notes.answered(jid)
+        await changeRequests { (requests) throws(StorageError) in try await requests.remove(jid, of: self.jid) }
+    }
+
+    /// The server is about to tell of all who wait for an answer (RFC 6121 §3.1.3): who was answered elsewhere does not
+    /// any more.
+    func forgetRequests() async {
+        notes.forgetRequests()
+        await changeRequests { (requests) throws(StorageError) in try await requests.removeAll(of: self.jid) }
+    }
+
+    private func changeRequests(_ change: (KeptRequests) async throws(StorageError) -> Void) async {
+        guard let store else { return }
+        do throws(StorageError) {
+            try await change(store.requests)
+        } catch {
+            say("who asks for a subscription cannot be noted: \(error.message)")
+        }
     }
 
     // MARK: Sending

@@ -44,6 +44,8 @@ extension AccountSession {
             if start == .inherited {
                 try await step { () throws(XMPPError) in try await stream.send(Presence(.unavailable)) }
             }
+            // Some servers tell of requests from priority 0 on alone.
+            if start == .fresh, presence.priority >= 0 { await forgetRequests() }
             noteSent(presence)
             // All in one flight.
             try await step { () throws(XMPPError) in try await stream.requestCarbons() }

@@ -228,9 +228,11 @@ actor AccountSession {
         return configuration
     }
 
-    /// Says on standard error that a message can never be kept.
+    /// Says on standard error that a stanza can never be kept.
     private nonisolated func reportUnkeepable(_ message: Element, _ error: any Error) {
-        notice?("\(account.name): warning: a message from \(message["from"] ?? "the server") was not kept: \(error)")
+        notice?(
+            "\(account.name): warning: a \(message.localName) from \(message["from"] ?? "the server") was not kept: \(error)"
+        )
     }
 
     /// Takes in what happened, on the stream's executor.

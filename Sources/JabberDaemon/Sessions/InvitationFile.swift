@@ -99,7 +99,7 @@ extension AccountSession {
         guard (try? await invitations.change({ $0.redeem(token, by: jid, at: .now) })) == true else { return }
         do {
             try await stream.welcome(jid)
-            notes.answered(jid)
+            await answered(jid)
             say("\(jid) was invited, and is a contact now")
         } catch {
             // It is good for the next try.

@@ -2,27 +2,28 @@
 
 internal import SocketIO
 internal import XMPP
+internal import XMPPStorage
 
 /// What the daemon notes of an account beside what the stream knows: the own other resources, and who asks for a
 /// subscription.
 final class SessionNotes: Sendable {
-    /// A subscription request without an answer (RFC 6121 §3.1.3).
-    struct SubscriptionRequest: Sendable, Hashable {
-        let jid: JID
-        /// What it says; of one that is longer than `Presence.maximumKeptBytes` the beginning.
-        let text: String?
-        let at: DateTime
-    }
-
-    /// How many subscription requests are kept; further ones are not listed.
-    static let maximumRequests = 1_000
+    /// How many subscription requests are noted; further ones are not listed.
+    static let maximumRequests = KeptRequests.maximumRequests
     /// How many resources of the own account are kept.
     static let maximumResources = 64
 
     private struct State {
         var resources: [JID: Buddy.Resource] = [:]
-        var requests: [SubscriptionRequest] = []
+        var requests: [KeptRequest] = []
         var session: JID?
+
+        mutating func note(_ request: KeptRequest) {
+            if let place = requests.firstIndex(where: { $0.jid == request.jid }) {
+                requests[place] = request
+            } else if requests.count < SessionNotes.maximumRequests {
+                requests.append(request)
+            }
+        }
     }
 
     private let account: JID
@@ -43,11 +44,25 @@ final class SessionNotes: Sendable {
     func isThisSession(_ jid: JID) -> Bool { state.withLock { $0.session == jid } }
 
     /// The requests without an answer, oldest first.
-    var requests: [SubscriptionRequest] { state.withLock { $0.requests } }
+    var requests: [KeptRequest] { state.withLock { $0.requests } }
 
     /// A request was answered.
     func answered(_ jid: JID) {
         state.withLock { $0.requests.removeAll { $0.jid == jid.bare } }
+    }
+
+    /// Notes requests that were kept before anything was noted here, in their order.
+    func restore(_ requests: [KeptRequest]) {
+        state.withLock { state in
+            let news = state.requests
+            state.requests = requests
+            for request in news { state.note(request) }
+        }
+    }
+
+    /// The server is about to tell of all who wait for an answer.
+    func forgetRequests() {
+        state.withLock { $0.requests = [] }
     }
 
     /// Takes in what happened.
@@ -62,9 +77,8 @@ final class SessionNotes: Sendable {
             guard let from = presence.from, from.bare == account else { return }
             note(presence, from: from)
         case .subscriptionRequest(let request):
-            guard let jid = request.from?.bare else { return }
-            // Strangers choose how long their texts are, and a thousand of them are kept.
-            note(SubscriptionRequest(jid: jid, text: request.kept.status, at: request.sentAt()))
+            guard let request = KeptRequest(request) else { return }
+            state.withLock { $0.note(request) }
         case .connected, .serverKeyChanged, .buddyCameOnline, .buddyChanged, .buddyWentOffline, .roster, .message,
             .oversized, .messageBounced,
             .receipt, .displayed, .carbon, .invitation, .room, .blockList, .interrupted, .resumed, .notResumed,
@@ -84,14 +98,13 @@ final class SessionNotes: Sendable {
                 jid: from, presence: presence.kept, since: presence.sentAt())
         }
     }
+}
 
-    private func note(_ request: SubscriptionRequest) {
-        state.withLock { state in
-            if let place = state.requests.firstIndex(where: { $0.jid == request.jid }) {
-                state.requests[place] = request
-            } else if state.requests.count < Self.maximumRequests {
-                state.requests.append(request)
-            }
-        }
+extension KeptRequest {
+    /// What is kept of a request: of a text that is longer than `Presence.maximumKeptBytes` the beginning, as strangers
+    /// choose how long their texts are, and a thousand of them are kept.
+    init?(_ request: Presence) {
+        guard let jid = request.from?.bare else { return nil }
+        self.init(jid: jid, text: request.kept.status, at: request.sentAt())
     }
 }

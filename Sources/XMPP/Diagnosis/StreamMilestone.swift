@@ -66,8 +66,8 @@ package struct StreamObserver: Sendable {
     /// acknowledged on that stream, so that the server keeps what nobody has seen (XEP-0198 §4).
     package var takesStanzas: @Sendable () -> Bool
 
-    /// Called with each message that is to be kept, in the form in which the stream's store will get it, after its
-    /// events.
+    /// Called with each message and each request for a subscription that is to be kept, in the form in which the
+    /// stream's store will get it, after its events.
     package var kept: @Sendable (Element) -> Void
     /// Called with each of those that the store can never keep, and why; it counts as handled all the same.
     package var unkeepable: @Sendable (Element, any Error) -> Void

@@ -7,7 +7,8 @@ internal import XMPPXML
 struct ArrivedStanzas: Sendable {
     /// How many.
     var count: UInt32 = 0
-    /// Those among them that are messages, where somebody keeps them, or catches up with the archive.
+    /// Those among them that are messages or requests for a subscription, where somebody keeps them, or catches up with
+    /// the archive.
     private(set) var messages: [Element] = []
     /// About how many bytes these take.
     private(set) var bytes = 0

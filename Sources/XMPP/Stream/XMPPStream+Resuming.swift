@@ -97,7 +97,8 @@ extension XMPPStream {
     /// A stanza has gone where it belongs.
     ///
     /// - Parameter isReported: Whether anybody was told of it. A message of which nobody was is counted and not kept: a
-    ///   result of an archive, or what only calls itself a copy.
+    ///   result of an archive, or what only calls itself a copy. Other stanzas tell how things stand, which the next
+    ///   session is told anew; but who asks for a subscription has to be known until there is an answer.
     func arrivedStanza(_ element: Element, isReported: Bool) {
         configuration.meter?.count { $0.stanzasReceived += 1 }
         let isMessage = isReported && element.localName == "message"
@@ -114,11 +115,17 @@ extension XMPPStream {
         guard !machine.management.isLeavingTheRest else { return }
         // Before the server has agreed, nothing is counted (XEP-0198 §4); messages are kept all the same.
         if machine.management.isOn { arrived.count &+= 1 }
-        guard keeping != nil || archives != nil, isMessage else { return }
-        var message = element
-        if message["from"] == nil { message["from"] = account.bare.description }
-        arrived.append(message)
-        if keeping != nil { configuration.observer?.kept(message) }
+        let isRequest = keeping != nil && isReported && Self.isRequest(element)
+        guard keeping != nil || archives != nil, isMessage || isRequest else { return }
+        var stanza = element
+        if stanza["from"] == nil { stanza["from"] = account.bare.description }
+        arrived.append(stanza)
+        if keeping != nil { configuration.observer?.kept(stanza) }
+    }
+
+    /// Whether a stanza asks for a subscription (RFC 6121 §3.1.3).
+    private static func isRequest(_ element: Element) -> Bool {
+        element.localName == "presence" && element["type"] == "subscribe"
     }
 
     /// A message of an archive has gone where it belongs. It does not count for the server, which has not sent it as

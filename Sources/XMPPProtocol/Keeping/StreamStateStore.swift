@@ -44,7 +44,7 @@ public protocol StreamStateStore: Sendable {
 /// be kept.
 public protocol KeepingFailure: Error {
     /// Whether what was to be kept can never be kept as it is, for instance as it is too large. It is found among the
-    /// steps and given up: a message that arrived counts as handled, a sender is told, and the rest is kept. Other
+    /// steps and given up: a stanza that arrived counts as handled, a sender is told, and the rest is kept. Other
     /// errors pass, as a full disk does: the same steps are brought again.
     var isFinal: Bool { get }
 }
@@ -75,8 +75,8 @@ public enum StreamProgress: Sendable, Hashable {
     case handedBack([UnacknowledgedStanza])
     /// These messages of ``StreamState/unsettled`` cannot be sent again as they are, for a reason that is for people.
     case refused([UnacknowledgedStanza], because: String)
-    /// These messages arrived and were reported, or none were; each names its sender. With them and the stanzas that
-    /// are no messages so many were handled since the session began, modulo 2^32; `nil` in a session without Stream
-    /// Management, where nobody counts.
+    /// These messages and requests for a subscription (RFC 6121 §3.1.3) arrived and were reported, or none were; each
+    /// names its sender. With them and all other stanzas so many were handled since the session began, modulo 2^32;
+    /// `nil` in a session without Stream Management, where nobody counts.
     case received([Element], handled: UInt32?)
 }

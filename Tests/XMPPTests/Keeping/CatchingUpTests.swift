@@ -301,6 +301,15 @@ struct ArchiveLedgerTests {
         #expect(!ArchiveLedger(of: account, from: ArchivePlace(last: "end")).tells(message("end")))
     }
 
+    @Test("A request for a subscription that bears the name of a message hides no message (XEP-0359 §6)")
+    func otherStanzas() {
+        let ledger = ArchiveLedger(of: account, from: nil)
+        var request = Presence(.subscribe)
+        request.append(StanzaID("a", by: account).element)
+        ledger.handled(request.element)
+        #expect(ledger.last == nil && ledger.tells(message("a")))
+    }
+
     @Test("What the server has kept may be older than the place where the archive ended")
     func offline() {
         let ledger = ArchiveLedger(of: account, from: nil)

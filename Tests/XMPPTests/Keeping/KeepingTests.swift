@@ -152,6 +152,25 @@ struct KeepingTests {
         await server.stop()
     }
 
+    @Test("Who asks for a subscription is kept, as a session that is resumed is not told again (RFC 6121 §3.1.3)")
+    func requests() async throws {
+        let (server, client, recorder) = try await session { $0.requestsAcknowledgementEvery = 1 }
+        try await client.start()
+        for (type, name) in [("subscribe", "mercutio"), ("unavailable", "tybalt"), ("subscribe", "paris")] {
+            let presence = Element(
+                "presence", namespace: "jabber:client",
+                attributes: ["from": "\(name)@example.com", "type": type, "id": name])
+            await server.push(presence, to: "romeo")
+        }
+        try await server.send(
+            Message(to: try JID("romeo@example.net/orchard"), body: "in", id: "in"), as: "juliet")
+        await recorder.heard("message juliet@example.net/balcony in")
+        try await Patience.wait(for: "all of them") { store.arrived.count == 3 }
+        #expect(store.arrived == ["mercutio", "paris", "in"])
+        await client.stop()
+        await server.stop()
+    }
+
     @Test("No count is told to the server that was not kept before (XEP-0198 §4)")
     func counts() async throws {
         let (server, client, _) = try await session { $0.requestsAcknowledgementEvery = 1 }

@@ -86,9 +86,10 @@ final class ArchiveLedger: Sendable {
         }
     }
 
-    /// A message counts as handled.
+    /// A stanza counts as handled. Only the name of a message is one of the archive's: whoever asks for a subscription
+    /// could write any into the request, and the message of that name would be told to nobody.
     func handled(_ element: Element) {
-        guard let name = name(of: element) else { return }
+        guard element.localName == "message", let name = name(of: element) else { return }
         let delay = element.children.lazy.compactMap { DelayedDelivery($0) }.first
         state.withLock { state in
             state.told.remove(name)
