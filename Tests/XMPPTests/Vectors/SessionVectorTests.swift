@@ -19,17 +19,28 @@ struct SessionVectorTests {
         let bytes = try row.bytes(first.ids)
         let whole = await first.receive([bytes[...]])
         await first.end()
-        // Parser and machine are proven at every cut beside this; a session costs more.
-        for pieces in inPieces ? bytes.cuts(every: 9) : [] {
-            let session = try await SessionRun(from: configuration)
-            #expect(session.ids == first.ids)
-            let outcome = await session.receive(pieces)
-            await session.end()
-            #expect(outcome == whole, "in \(pieces.count) pieces, the first of \(pieces[0].count) bytes")
-            if outcome != whole { break }
+        let ways = inPieces ? bytes.cuts() : []
+        try await withThrowingTaskGroup { group in
+            for worker in 0..<Self.workers {
+                group.addTask {
+                    for way in stride(from: worker, to: ways.count, by: Self.workers) {
+                        let pieces = ways[way]
+                        let session = try await SessionRun(from: configuration)
+                        #expect(session.ids == first.ids)
+                        let outcome = await session.receive(pieces)
+                        await session.end()
+                        #expect(outcome == whole, "in \(pieces.count) pieces, the first of \(pieces[0].count) bytes")
+                        guard outcome == whole else { return }
+                    }
+                }
+            }
+            try await group.waitForAll()
         }
         return whole
     }
+
+    /// How many sessions are run at once.
+    private static let workers = 4
 
     @Test("a sender is believed only where it may speak (RFC 6120 §8.1.2.1, RFC 6121 §2.1.6)", arguments: try rows)
     func session(row: VectorRow) async throws {
