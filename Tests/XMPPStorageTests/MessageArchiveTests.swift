@@ -64,6 +64,40 @@ struct MessageArchiveTests {
         #expect(read.subject == "Night" && read.element.language == "en" && read.element.children.count == 2)
     }
 
+    /// Something to be kept with a message that has so much of one thing.
+    private static func heap(_ thing: String, _ count: Int) -> Element {
+        var heap = Element("x", namespace: "u")
+        switch thing {
+        case "levels":
+            for _ in 1..<count {
+                var outer = Element("x", namespace: "u")
+                outer.append(heap)
+                heap = outer
+            }
+        case "attributes": for number in 0..<count { heap["a\(number)", namespace: "u\(number)"] = "" }
+        default: heap.append(contentsOf: (1..<count).map { _ in Element("x", namespace: "u") })
+        }
+        return heap
+    }
+
+    @Test(
+        "What could not be read back is not stored: of a message that holds it, who wrote it and its texts are",
+        arguments: [("levels", 127, 129), ("attributes", 511, 512), ("elements", 99_998, 100_001)])
+    func unreadable(thing: String, most: Int, tooMany: Int) async throws {
+        let archive = try await archive()
+        for (count, isWhole) in [(most, true), (tooMany, false)] {
+            var element = try fixture.message("Hark").element
+            element.append(Self.heap(thing, count))
+            let entry = ArchivedMessage(
+                message: try Message(element), peer: fixture.juliet, isOutgoing: false,
+                at: DateTime(millisecondsSinceEpoch: 1_000))
+            #expect(try await archive.add([entry], of: fixture.romeo) == 1)
+            let read = try await archive.messages(ArchiveQuery(), of: fixture.romeo)
+            #expect(read.last?.message.body == "Hark")
+            #expect((read.last?.message.element == element) == isWhole)
+        }
+    }
+
     @Test("What an archive has named is there once, and so is an own message; a stranger's ids decide nothing")
     func unique() async throws {
         let archive = try await archive()
