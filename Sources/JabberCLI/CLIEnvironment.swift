@@ -43,6 +43,11 @@ package struct CLIEnvironment: Sendable {
     package var ask: @Sendable (_ prompt: String) throws(ControlError) -> String? = { (_) throws(ControlError) in nil }
     /// Connects to a daemon, or starts a private one.
     package var connect: @Sendable (DaemonChoice) async throws(ControlError) -> DaemonConnection
+    /// Calls a method of a daemon that runs, and waits for its answer so many seconds before it throws the error given;
+    /// `nil` when that takes more than one question and one answer, so that ``connect`` has to do it.
+    package var askRunning:
+        @Sendable (DaemonChoice, _ method: String, _ params: JSONObject, _ seconds: Double, _ lateness: ControlError)
+            throws(ControlError) -> JSONValue? = { (_, _, _, _, _) throws(ControlError) in nil }
     /// Runs the daemon with these words in this program's place; comes back only when that is not possible.
     package var runDaemon: @Sendable (_ words: [String]) throws(ControlError) -> Void = { (_) throws(ControlError) in }
     /// Starts the daemon with these words in the background, and waits until it serves at a socket; `false` when it did

@@ -16,14 +16,20 @@ public enum CommandMain {
         // A reader that goes away is an error of the next write, not the end of this program.
         signal(SIGPIPE, SIG_IGN)
         let environment = StandardStreams.environment(terminal)
-        if let code = CommandRunner.runAlone(environment) { return code.rawValue }
+        var command: PendingCommand
+        switch CommandRunner.begin(environment) {
+        case .ended(let code): return code.rawValue
+        case .waits(let pending): command = pending
+        }
         // A password may pass through.
         MemoryProtection.apply()
+        terminal.endAtSignals()
+        if let code = command.askRunning() { return code.rawValue }
         terminal.takeSignals()
         let done = DispatchSemaphore(value: 0)
         let code = Locked(ExitCode.internalError)
-        Task {
-            let result = await CommandRunner.run(environment)
+        Task { [command] in
+            let result = await command.run()
             code.withLock { $0 = result }
             done.signal()
         }

@@ -19,6 +19,9 @@ enum StandardStreams {
             write: { (bytes) throws(ControlError) in try write(bytes, terminal) },
             writeError: { bytes in try? terminal.writeAll(bytes, to: 2, name: "standard error") },
             connect: { (choice) async throws(ControlError) in try await launcher.connect(choice) })
+        environment.askRunning = { (choice, method, params, seconds, lateness) throws(ControlError) in
+            try launcher.askRunning(choice, method, params, seconds: seconds, or: lateness)
+        }
         environment.isInputTerminal = isatty(0) == 1
         environment.isOutputTerminal = isatty(1) == 1
         environment.isErrorTerminal = isatty(2) == 1

@@ -57,6 +57,29 @@ final class FakeDaemon: ControlService {
         throw ControlError(.unknownMethod, "no method \(request.method)")
     }
 
+    /// Lets a command ask this daemon on its own thread.
+    func ask(
+        _ method: String, _ params: JSONObject, _ seconds: Double, _ lateness: ControlError
+    ) throws(ControlError) -> JSONValue? {
+        var attempt: DirectCaller?
+        // On a busy machine a greeting may take longer than a command waits for it.
+        for _ in 0..<100 where attempt == nil { attempt = try greetedCaller() }
+        guard var caller = attempt else { return nil }
+        return try DaemonSession.ask(&caller, method, params, seconds: seconds, or: lateness)
+    }
+
+    private func greetedCaller() throws(ControlError) -> DirectCaller? {
+        do {
+            let pair = try SocketPair()
+            let far = try SocketTransport(pair.second, on: StreamExecutor(label: "far"))
+            let session = ControlSession(over: far, greeting: greeting, service: self)
+            Task { await session.run() }
+            return DirectCaller.greeted(over: pair.first)
+        } catch {
+            throw ControlError(.internalError, "\(error)")
+        }
+    }
+
     /// Connects a command to this daemon.
     func connect(isPrivate: Bool) throws(ControlError) -> DaemonConnection {
         do {
@@ -105,6 +128,8 @@ struct Surroundings {
     var typed: [String] = []
     var descriptors: [Int32: String] = [:]
     var breaksPipe = false
+    /// Whether a daemon that runs can be asked on the command's own thread.
+    var asksDirectly = false
     /// Whether the reader of the output goes when it is first looked for.
     var readerLeaves = false
     /// What a command of the shell does.
@@ -169,9 +194,29 @@ func jabberctl(
     environment.runCommand = surroundings.shell
     environment.runEditor = surroundings.editor
     if surroundings.readerLeaves { environment.watchReader = { gone in gone() } }
-    let code = await CommandRunner.run(environment)
+    if surroundings.asksDirectly {
+        environment.askRunning = { (_, method, params, seconds, lateness) throws(ControlError) in
+            try daemon.ask(method, params, seconds, lateness)
+        }
+    }
+    let code = await code(of: environment)
     return CommandRun(
         code: code.rawValue, output: String(decoding: output.withLock { $0 }, as: UTF8.self),
         errors: String(decoding: errors.withLock { $0 }, as: UTF8.self), asked: daemon.requests,
         choice: choice.withLock { $0 })
+}
+
+/// Runs a command as the program does; what blocks a thread has one of its own.
+private func code(of environment: CLIEnvironment) async -> ExitCode {
+    switch CommandRunner.begin(environment) {
+    case .ended(let code): return code
+    case .waits(let command):
+        let (pending, code) = await BlockingWork.run { () -> (PendingCommand, ExitCode?) in
+            var command = command
+            let code = command.askRunning()
+            return (command, code)
+        }
+        if let code { return code }
+        return await pending.run()
+    }
 }

@@ -6,9 +6,9 @@ package import JabberControl
 package enum CommandRunner {
     /// Runs a command line that needs no daemon: help, version, completion, accounts, and every wrong usage.
     ///
-    /// - Returns: The exit code, or `nil` when the command wants a daemon: then ``run(_:)`` runs it.
-    package static func runAlone(_ environment: CLIEnvironment) -> ExitCode? {
-        finish(environment) { () throws(ControlError) in
+    /// - Returns: The exit code, or the command when it wants a daemon.
+    package static func begin(_ environment: CLIEnvironment) -> CommandStart {
+        do throws(ControlError) {
             if let place = environment.strangeArgument {
                 let word = TerminalText.line(environment.arguments[place])
                 throw ControlError(.badData, "the argument \"\(word)\" is not UTF-8 text")
@@ -16,61 +16,34 @@ package enum CommandRunner {
             let line = try CommandLine(environment.arguments, variables: environment.variables)
             if let page = helpPage(line) {
                 try environment.write(Array(page.utf8))
-                return .done
+                return .ended(.done)
             }
             guard let command = line.command else {
                 throw ControlError(.usage, "a command is missing; see: jabberctl help")
             }
             guard command.place == .tool, !ServerAccountCommands.concern(command, line) else {
                 try environment.makeRoom()
-                return nil
+                return .waits(
+                    PendingCommand(try CommandContext(line, environment, isWaiting: true), command))
             }
-            return try alone(command, CommandContext(line, environment))
+            return .ended(try alone(command, CommandContext(line, environment)))
+        } catch {
+            return .ended(failed(error, environment))
         }
     }
 
     /// Runs any command line.
     package static func run(_ environment: CLIEnvironment) async -> ExitCode {
-        if let code = runAlone(environment) { return code }
-        var typed: CommandSpec?
-        do throws(ControlError) {
-            let line = try CommandLine(environment.arguments, variables: environment.variables)
-            guard let command = line.command else { return .usage }
-            typed = command
-            let context = try CommandContext(line, environment, isWaiting: true)
-            defer { context.deadline?.cancel() }
-            switch command.method {
-            case "online": return try await OnlineCommand.run(context, command)
-            case "send": return try await SendCommand.run(context, command)
-            case "react", "retract": return try await SendCommand.runAsIs(context, command)
-            case "chat": return try await ChatCommand.run(context, command)
-            case "listen": return try await ListenCommand.run(context, command)
-            case "account.register": return try await RegisterCommand.run(context, command)
-            case "account.passwd", "account.remove": return try await ServerAccountCommands.run(context, command)
-            case "bugreport": return try await BugReport.run(context)
-            case "daemon.info" where line.has("openmetrics"):
-                try context.output.write(OpenMetrics.text(try await context.request("status", [:])))
-                return .done
-            case "rpc": return try await RPCCommand.run(context)
-            case "daemon.stop", "daemon.restart": return try await DaemonCommands.end(context, command)
-            default: return try await SimpleCommands.run(context, command)
-            }
-        } catch {
-            return failed(typed.map(error.inWords) ?? error, environment)
+        switch begin(environment) {
+        case .ended(let code): return code
+        case .waits(var command):
+            if let code = command.askRunning() { return code }
+            return await command.run()
         }
     }
 
-    private static func finish(
-        _ environment: CLIEnvironment, _ body: () throws(ControlError) -> ExitCode?
-    ) -> ExitCode? {
-        do throws(ControlError) {
-            return try body()
-        } catch {
-            return failed(error, environment)
-        }
-    }
-
-    private static func failed(_ error: ControlError, _ environment: CLIEnvironment) -> ExitCode {
+    /// Tells why a command has failed.
+    static func failed(_ error: ControlError, _ environment: CLIEnvironment) -> ExitCode {
         // The reader of a pipe went away: there is nobody to tell.
         if error.code == .inputOutput && error.message == StandardStreams.brokenPipe { return error.exit }
         // What interrupted the command knows that it did.

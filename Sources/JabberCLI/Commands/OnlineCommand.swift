@@ -5,12 +5,15 @@ internal import SocketIO
 
 /// `online`: shows who is online, once or until interrupted.
 enum OnlineCommand {
-    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
-        let params = context.parameters(of: command)
-        if try context.showRequest("online", params) { return .done }
+    /// What is asked once.
+    static func question(_ context: CommandContext, _ command: CommandSpec) -> Question {
+        Question("online", context.parameters(of: command)) { (result, _) throws(ControlError) in
+            try tell(context, result)
+        }
+    }
+
+    private static func tell(_ context: CommandContext, _ result: JSONObject) throws(ControlError) -> ExitCode {
         let byResource = context.line.has("resources")
-        if context.line.has("watch") { return try await watch(context, params, byResource) }
-        let result = try await context.request("online", params)
         let records = BuddyList.records(result, byResource: byResource)
         if context.options.form == .json && context.options.field == nil {
             try context.output.show(result, Records(result, "contacts", []))
@@ -25,10 +28,11 @@ enum OnlineCommand {
         return .done
     }
 
-    private static func watch(
-        _ context: CommandContext, _ params: JSONObject, _ byResource: Bool
-    ) async throws(ControlError) -> ExitCode {
-        let screen = WatchScreen(context, byResource: byResource)
+    /// Shows it until interrupted.
+    static func watch(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        let params = context.parameters(of: command)
+        if try context.showRequest("online", params) { return .done }
+        let screen = WatchScreen(context, byResource: context.line.has("resources"))
         return try await DaemonSession.run(context, limit: context.options.timeout) { session throws(ControlError) in
             _ = try await session.call("online", params) { event in screen.show(event) }
             if let failure = screen.failure { throw failure }

@@ -4,34 +4,38 @@ internal import JabberControl
 
 /// `send`: finds out who gets what, sends it, and tells how far it came.
 enum SendCommand {
-    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+    /// What is asked to send one text.
+    static func question(_ context: CommandContext, _ command: CommandSpec) throws(ControlError) -> Question {
         var (recipients, text) = try words(context)
-        var params = context.parameters(of: command)
-        params["to"] = .strings(recipients)
-        params["text"] = nil
-        if context.line.has("line") {
-            guard !context.line.has("id") else { throw ControlError(.usage, "--id names one message: not with --line") }
-            return try await runLines(context, params)
-        }
+        var params = parameters(context, command, recipients)
         if text == nil { text = try InputText.all(context) }
         guard let text, !text.isEmpty else { throw ControlError(.usage, "the text is empty") }
         guard text.utf8.count <= InputText.maximumBytes else {
             throw ControlError(.badData, "the text is longer than \(InputText.maximumBytes) bytes")
         }
         params["text"] = .string(text)
-        if try context.showRequest("send", params) { return .done }
-        let result = try await context.request("send", params)
-        tell(context, result)
-        return code(of: result)
+        return question(context, "send", params)
     }
 
-    /// Sends what needs no text, and tells how far it came.
-    static func runAsIs(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
-        let params = context.parameters(of: command)
-        if try context.showRequest(command.method, params) { return .done }
-        let result = try await context.request(command.method, params)
-        tell(context, result)
-        return code(of: result)
+    /// What is asked to send something that needs no text.
+    static func questionAsIs(_ context: CommandContext, _ command: CommandSpec) -> Question {
+        question(context, command.method, context.parameters(of: command))
+    }
+
+    private static func question(_ context: CommandContext, _ method: String, _ params: JSONObject) -> Question {
+        Question(method, params) { (result, _) throws(ControlError) in
+            tell(context, result)
+            return code(of: result)
+        }
+    }
+
+    private static func parameters(
+        _ context: CommandContext, _ command: CommandSpec, _ recipients: [String]
+    ) -> JSONObject {
+        var params = context.parameters(of: command)
+        params["to"] = .strings(recipients)
+        params["text"] = nil
+        return params
     }
 
     /// The recipients, and the text when the command line gives it.
@@ -57,8 +61,9 @@ enum SendCommand {
     }
 
     /// One message for each line, sent as it comes, within one session.
-    private static func runLines(_ context: CommandContext, _ params: JSONObject) async throws(ControlError) -> ExitCode
-    {
+    static func runLines(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+        let params = parameters(context, command, try words(context).0)
+        guard !context.line.has("id") else { throw ControlError(.usage, "--id names one message: not with --line") }
         if context.options.isDryRun {
             var lines = InputLines(context)
             while let line = try lines.next() {

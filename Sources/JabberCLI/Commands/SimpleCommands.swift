@@ -118,15 +118,18 @@ enum SimpleCommands {
         return identities + features + items
     }
 
-    /// Makes the request of a command and shows the result.
-    static func run(_ context: CommandContext, _ command: CommandSpec) async throws(ControlError) -> ExitCode {
+    /// What a command asks.
+    static func question(_ context: CommandContext, _ command: CommandSpec) throws(ControlError) -> Question {
         var params = context.parameters(of: command)
         if command.method == "raw", params["xml"] == "-" { params["xml"] = .string(try InputText.all(context)) }
-        if try context.showRequest(command.method, params) { return .done }
-        let (result, isPrivate) = try await DaemonSession.run(context, limit: context.limit) {
-            session throws(ControlError) in
-            (try CommandContext.object(try await session.call(command.method, params)), session.isPrivate)
+        return Question(command.method, params) { (result, isPrivate) throws(ControlError) in
+            try tell(context, command, result, isPrivate)
         }
+    }
+
+    private static func tell(
+        _ context: CommandContext, _ command: CommandSpec, _ result: JSONObject, _ isPrivate: Bool
+    ) throws(ControlError) -> ExitCode {
         guard let records = records(of: command.method, result) else {
             throw ControlError(.internalError, "no way to show the result of \(command.name)")
         }

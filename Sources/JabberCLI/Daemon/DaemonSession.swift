@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import JabberControl
+package import JabberControl
 internal import SocketIO
 
 /// A command's dealings with the daemon: the greeting, the password, the time limit.
-struct DaemonSession: Sendable {
+package struct DaemonSession: Sendable {
     /// How long a daemon may take to greet.
     private static let greetingSeconds = 10
 
@@ -73,7 +73,7 @@ struct DaemonSession: Sendable {
             outcome = .success(try await body(session))
         } catch {
             isLate = error.code == .timedOut
-            outcome = .failure(session.explained(error))
+            outcome = .failure(explained(error, isPrivate: connection.isPrivate))
         }
         // A daemon answers a little before time is up; whatever it says then, there is none left for long farewells.
         if deadline?.isNear == true { isLate = true }
@@ -86,11 +86,28 @@ struct DaemonSession: Sendable {
     }
 
     /// An end without a word of a daemon that others use: it was killed, and can be started again.
-    private func explained(_ error: ControlError) -> ControlError {
+    private static func explained(_ error: ControlError, isPrivate: Bool) -> ControlError {
         guard error.code == .daemonEnded else { return error }
         // A private one is ours alone: nobody but itself ends it so.
         guard !isPrivate else { return ControlError(.internalError, error.message) }
         return ControlError(.daemonEnded, "\(error.message); start it again with: jabberctl daemon start")
+    }
+
+    /// Asks a daemon that others use, on the thread that is there.
+    ///
+    /// - Returns: The answer; `nil` when it takes a password or patience: then nothing was done.
+    /// - Throws: `ControlError` as a session throws it.
+    package static func ask(
+        _ caller: inout DirectCaller, _ method: String, _ params: JSONObject, seconds: Double,
+        or lateness: ControlError
+    ) throws(ControlError) -> JSONValue? {
+        try caller.greeting.check(for: "this jabberctl")
+        do throws(ControlError) {
+            return try caller.call(method, params, within: .seconds(seconds), or: lateness)
+        } catch {
+            if error.code == .passwordNeeded || isPassing(error) { return nil }
+            throw explained(error, isPrivate: false)
+        }
     }
 
     private func greet(_ connection: DaemonConnection) async throws(ControlError) {

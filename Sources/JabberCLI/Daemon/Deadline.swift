@@ -54,6 +54,9 @@ final class Deadline: Sendable {
     /// Whether time is up, or will be in a moment.
     var isNear: Bool { environment.clock.now >= state.withLock { $0.end } - .seconds(min(0.75, seconds / 5)) }
 
+    /// How much time is left, in seconds.
+    var rest: Double { max(.zero, state.withLock { $0.end } - environment.clock.now).inSeconds }
+
     /// Stops the clock.
     func cancel() {
         state.withLock { state in

@@ -42,6 +42,17 @@ struct Launcher: Sendable {
         return try start(verbosity: choice.verbosity)
     }
 
+    /// Calls a method of a daemon that runs, where nothing more than that is wanted.
+    ///
+    /// - Returns: `nil` when there is none, or when it takes patience or a password: then nothing was done.
+    /// - Throws: `ControlError` as the daemon answers it, or `lateness`.
+    func askRunning(
+        _ choice: DaemonChoice, _ method: String, _ params: JSONObject, seconds: Double, or lateness: ControlError
+    ) throws(ControlError) -> JSONValue? {
+        guard var caller = DirectCaller.connect(to: choice.socket ?? paths.controlSocket) else { return nil }
+        return try DaemonSession.ask(&caller, method, params, seconds: seconds, or: lateness)
+    }
+
     private func running(at path: String) async -> DaemonConnection? {
         // Nobody listens there, as after a crash: a private daemon does.
         guard let transport = try? await ControlSocket.connect(to: path) else { return nil }

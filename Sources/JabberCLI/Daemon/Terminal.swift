@@ -35,6 +35,8 @@ final class Terminal: Sendable {
         }
     }
 
+    /// What ends a command.
+    private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     /// What concerns lines that are edited: the window has another size, or the process goes on after a stop.
     private static let editingSignals = [SIGWINCH, SIGCONT]
 
@@ -54,13 +56,22 @@ final class Terminal: Sendable {
             guard signals == nil else { return }
             let queue = DispatchQueue(label: "jabberctl.signals")
             signals = Sources(
-                [SIGINT, SIGTERM, SIGHUP, SIGQUIT].filter { !Self.isIgnored($0) }.map { number in
+                Self.endingSignals.filter { !Self.isIgnored($0) }.map { number in
                     signal(number, SIG_IGN)
                     let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
                     source.setEventHandler { [weak self] in self?.received(number) }
                     source.activate()
                     return source
                 })
+        }
+    }
+
+    /// Lets the signals of ``takeSignals()`` end the process until they are taken over: there is nothing to put right
+    /// yet.
+    func endAtSignals() {
+        for number in Self.endingSignals where !Self.isIgnored(number) {
+            // The codes of `interrupted` and `terminated`: nothing may be looked up in a handler (signal-safety(7)).
+            signal(number) { _exit($0 == SIGINT ? 130 : 143) }
         }
     }
 
