@@ -154,6 +154,7 @@ struct BrokenPlaceTests {
         // The scout to the slow place sets out, and then the one to the place that breaks down.
         for count in 1...2 {
             await clock.waitForTimers(1)
+            try await Patience.wait(for: "who was first to be there") { places.visits.withLock { $0.count >= count } }
             await clock.advance(by: XMPPStream.raceDelay)
             try await Patience.wait(for: "the scout to set out") { places.visits.withLock { $0.count > count } }
         }

@@ -113,13 +113,14 @@ import Testing
     func pauses() async throws {
         let pair = try await established()
         pair.client.onQueue { $0.pauseReading() }
-        pair.server.onQueue {
-            $0.send([UInt8](repeating: 5, count: 300_000)); $0.close()
-        }
+        pair.server.onQueue { $0.send([UInt8](repeating: 5, count: 300_000)) }
         await Task.yield()
         pair.client.onQueue { _ in }
         #expect(pair.clientLog.events.isEmpty)
         pair.client.onQueue { $0.resumeReading() }
+        await pair.clientLog.waitForBytes(300_000)
+        // Not before: a peer that does not read in time is given up.
+        pair.server.onQueue { $0.close() }
         await pair.clientLog.waitForEndOfInput()
         #expect(pair.clientLog.summary == [.received([UInt8](repeating: 5, count: 300_000)), .endOfInput])
         pair.end()
